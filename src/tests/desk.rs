@@ -114,6 +114,15 @@ impl Open {
         assert_eq!(self.send("/events/order", &[("event", event), ("order", order)]), "/");
     }
 
+    /// Deletes an event: the desk asks first.
+    fn delete(&self, event: &str) {
+        let asked = self.post("/events/order", &[("event", event), ("order", "delete")]);
+        assert!(asked.status == 200 && asked.body.contains("name=\"sure\""), "{}", asked.body);
+        assert!(self.directory.join(format!("{event}.toml")).exists());
+        let sure = [("event", event), ("order", "delete"), ("sure", "1")];
+        assert_eq!(self.send("/events/order", &sure), "/");
+    }
+
     /// Games of an event that are over.
     fn games(&self, event: &str) -> i64 {
         let database = self.directory.join(format!("{event}.db"));
@@ -225,7 +234,7 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
 
     open.order("Friday-cup", "finish");
     until("a stop", || open.state("Friday-cup") == "stopped");
-    open.order("Friday-cup", "delete");
+    open.delete("Friday-cup");
     until("an empty list", || open.state("Friday-cup").is_empty());
     assert!(!directory.join("Friday-cup.toml").exists() && !directory.join("Friday-cup.db").exists());
     let bin = fs::read_dir(directory.join("bin")).unwrap().next().unwrap().unwrap().path();
@@ -306,7 +315,8 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
     let text = || fs::read_to_string(directory.join("cup.toml")).unwrap();
 
     open.order("cup", "pause");
-    assert!(open.get("/events/change?event=cup").contains("value=\"resume\""));
+    let home = open.get("/");
+    assert!(home.contains("paused") && home.contains("value=\"resume\""), "{home}");
     open.order("cup", "resume");
     assert_eq!(
         open.post("/events/order", &[("event", "cup"), ("order", "resume")]).status,
@@ -316,6 +326,16 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
 
     changed(&[("change", "engine"), ("engine", "c")]);
     assert!(text().contains("name = \"c\""));
+    until("the number of all games", || open.get("/").contains("/ 6000"));
+    let from = format!("http://{}/events/change?event=cup", open.host);
+    let origin = format!("http://{}", open.host);
+    let headers = [
+        ("Origin", origin.as_str()),
+        ("Referer", &from),
+        ("Content-Type", "application/x-www-form-urlencoded"),
+    ];
+    let refused = open.ask("POST", "/events/change", &headers, "event=cup&change=games&games=none");
+    assert!(refused.body.contains("href=\"/events/change?event=cup\""), "back to the form: {}", refused.body);
     until("its games", || open.get("/events/publish?event=cup").contains("| c |"));
     let before = text();
     assert_eq!(change(&[("change", "engine"), ("engine", "c")]).status, 400, "it takes part already");
@@ -343,6 +363,29 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
 }
 
 #[test]
+fn a_test_that_is_played_has_no_verdict_yet_and_says_so_on_the_first_page() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random");
+    let engines = ["1", "2"].map(|seed| {
+        let command = random.display();
+        format!("[[engines]]\nname = \"{seed}\"\ncommand = '{command}'\noptions = {{ Seed = {seed} }}\n")
+    });
+    let text = format!(
+        "[event]\nname = \"test\"\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 1\nmax_games = 20000\n[time]\nbyoyomi = \"60s\"\n{}",
+        engines.concat()
+    );
+    let open = Open::of(&directory);
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    until("games", || open.games("test") > 10);
+    for page in ["/", "/e/test/table"] {
+        until("no verdict yet", || open.get(page).contains("no verdict yet"));
+        assert!(!open.get(page).contains("before a verdict"), "{page}");
+    }
+    open.order("test", "adjourn");
+}
+
+#[test]
 fn an_event_whose_engines_are_just_started_is_not_deleted() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");
@@ -360,7 +403,7 @@ fn an_event_whose_engines_are_just_started_is_not_deleted() {
     assert_eq!(open.post("/events/order", &[("event", "slow"), ("order", "delete")]).status, 409);
     assert!(directory.join("slow.toml").exists());
     until("a fault", || open.state("slow") == "faulty");
-    open.order("slow", "delete");
+    open.delete("slow");
     assert!(!directory.join("slow.toml").exists());
 }
 

@@ -41,12 +41,11 @@ struct Shown {
     others: Vec<String>,
     /// Until when its games begin, as `hall.toml` has it.
     until: String,
-    /// True if it is played, and whether it is paused.
-    is_paused: Option<bool>,
     /// True if its games are arranged here.
     is_arranged: bool,
     /// Games of an encounter, where one number says it.
     games: Option<u64>,
+    at_once: Option<u64>,
 }
 
 /// Games of an encounter: of one stage that no test ends.
@@ -67,12 +66,12 @@ impl Desk {
         let known = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
         let others = known.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
         let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
-        let is_paused = self.0.running.operations(name).map(|operations| operations.is_paused());
         // One whose file is faulty has its text alone.
         let plan = self.plan(name).ok();
         let (is_arranged, games) = (plan.is_some(), plan.as_ref().and_then(games_of));
+        let at_once = plan.as_ref().map(|plan| plan.concurrency as u64);
         let (name, until) = (name.to_owned(), self.until(name));
-        Ok(Shown { name, text, engines, others, until, is_paused, is_arranged, games })
+        Ok(Shown { name, text, engines, others, until, is_arranged, games, at_once })
     }
 
     /// The plan of an event whose games are arranged here: nobody else decides when they begin.
@@ -266,16 +265,7 @@ fn forms(words: Language, shown: &Shown) -> Markup {
         }
     };
     html! {
-        @if let Some(is_paused) = shown.is_paused {
-            form.order method="post" action="/events/order" {
-                input type="hidden" name="event" value=(name);
-                p.buttons {
-                    @if is_paused { button name="order" value="resume" { (words.resume_games()) } }
-                    @else { button name="order" value="pause" { (words.pause_games()) } }
-                }
-            }
-        }
-        (form(name, "at-once", words.change(), &games(words.games_at_once_short(), None, &AT_ONCE)))
+        (form(name, "at-once", words.change(), &games(words.games_at_once_short(), shown.at_once, &AT_ONCE)))
         @if let Some(known) = shown.games {
             (form(name, "games", words.change(), &games(words.games_of_encounter(), Some(known), &GAMES)))
         }
@@ -284,7 +274,7 @@ fn forms(words: Language, shown: &Shown) -> Markup {
                 label { span { (words.engine_that_joins()) } select name="engine" { @for other in &shown.others { option { (other) } } } }
                 label { span { (words.in_place_of()) } select name="replaces" { option value="" { (words.nobody()) } @for engine in &shown.engines { option { (engine) } } } }
             }))
-        }
+        } @else { p.note { (words.all_engines_play()) } }
         (form(name, "until", words.change(), &html! {
             label { span { (words.no_new_game_after()) } input type="datetime-local" name="until"; }
             input type="hidden" name="offset" value="+00:00";

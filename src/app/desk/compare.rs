@@ -2,6 +2,7 @@
 
 use crate::{
     Desk,
+    compose::Kind,
     engine::{address, refused},
     fields::Fields,
     library::Library,
@@ -11,7 +12,11 @@ use axum::extract::State;
 use maud::html;
 use std::collections::{BTreeMap, BTreeSet};
 use toml_edit::{Item, Table, Value};
-use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
 use words::Language;
 
 /// The keys of a set-up with their values, options each by itself.
@@ -65,6 +70,10 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
                 td.name { (key) }
                 @for value in values { td.name { (value.as_deref().unwrap_or("–")) } }
             } } }
+        } }
+        @let both = names.iter().map(|name| format!("&engine={}", percent(name))).collect::<String>();
+        p.buttons { @for kind in [Kind::Match, Kind::Sprt] {
+            a.button href={ "/new/event?kind=" (kind.word()) (both) } { ((kind.name())(words)) }
         } }
     };
     Ok(Page::new(words.compared(), "/engines", content))

@@ -87,6 +87,10 @@ pub(crate) async fn show(
         let library = Library::open(&desk.0.place).map_err(refused)?;
         let file = desk.0.place.new_name(fields.text("name"));
         let text = compose::text(&fields, &library, &file).map_err(|error: LibraryError| refused(error))?;
+        let kind = Kind::of(fields.text("kind"));
+        if matches!(kind, Kind::Match | Kind::Sprt) && fields.all("engine").count() > 2 {
+            return Err(Refusal::bad(Language::two_engines_play));
+        }
         let event = compose::check(&desk.0.place, &text);
         let begins = fields.text("do") == "begin";
         if event.is_ok() && (begins || fields.text("do") == "keep") {
@@ -137,6 +141,8 @@ impl Desk {
         if begins {
             self.order(Order::Begin(name.clone()))?;
         }
+        // The next page has its card, if the hall has seen the file by then.
+        self.comes(|| self.is_listed(&name, false));
         self.confirm(match begins {
             true => Message::of(|language| language.event_begins(&name)),
             false => Message::of(|language| language.event_is_kept(&name)),

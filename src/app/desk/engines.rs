@@ -1,11 +1,6 @@
 //! The engines of the library.
 
-use crate::{
-    Desk,
-    engine::{address, refused},
-    fields::Fields,
-    lead, waiting,
-};
+use crate::{Desk, engine::address, fields::Fields, lead, waiting};
 use axum::{extract::State, response::Response};
 use ledger::{Apart, Ledger, Row};
 use maud::{Markup, html};
@@ -133,21 +128,36 @@ pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Resp
         for (program, name) in programs.iter().zip(shaken) {
             match name.and_then(|name| desk.add(&name, program)) {
                 Ok(name) => added.push(name),
-                Err(why) => silent.push(why),
+                Err(why) => silent.push(unanswered(program, &why)),
             }
         }
         if !silent.is_empty() && added.is_empty() {
-            return Err(refused(silent.join("\n")));
+            return Err(Refusal::bad(|language| {
+                format!("{}\n{}", silent.join("\n"), language.what_answers())
+            }));
         }
-        let words = added.join(", ");
-        desk.confirm(Message::of(|language| language.engines_were_added(&words, silent.len())));
+        let (names, silent) = (added.join(", "), silent.join("\n"));
+        let is_complete = silent.is_empty();
+        desk.confirm(Message::of(|language| match is_complete {
+            true => language.engines_were_added(&names),
+            false => {
+                format!("{}\n{silent}\n{}", language.engines_were_added(&names), language.what_answers())
+            }
+        }));
         Ok(match &added[..] {
-            [one] if silent.is_empty() => address(one),
+            [one] if is_complete => address(one),
             _ => "/engines".to_owned(),
         })
     })
     .await??;
     Ok(lead(&to))
+}
+
+/// A program that did not answer as an engine does, with the first line of what it said.
+fn unanswered(program: &Path, why: &str) -> String {
+    let shown = |c: char| if c.is_control() || c == char::REPLACEMENT_CHARACTER { ' ' } else { c };
+    let why: String = why.lines().next().unwrap_or_default().chars().map(shown).collect();
+    format!("{}: {}", plan::program_name(&program.to_string_lossy()), why.trim())
 }
 
 /// A path without the quotation marks that file managers put around it.

@@ -2,8 +2,12 @@
 
 use crate::{Desk, engine::refused, fields::Fields, lead, library::set, place::Place, waiting};
 use arena::operations::{command::Command, request::Request};
-use axum::{extract::State, response::Response};
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use event::hall::Order;
+use maud::html;
 use plan::{Environment, HallConfig, hall::FILE};
 use std::{
     io,
@@ -12,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
-use web::refusals::Refusal;
+use web::{layout::Page, refusals::Refusal, visitor::Visitor};
 use words::{Language, Message};
 
 /// Longest wait for an event to be on the list, or off it.
@@ -99,8 +103,13 @@ impl Desk {
     /// Waits until an event is on the list with its pages, or off the list: it is not played then, and its pages have its
     /// database open no longer, which some systems do not move otherwise. False if that does not come.
     pub(crate) fn becomes(&self, event: &str, is_listed: bool) -> bool {
+        self.comes(|| self.is_listed(event, is_listed) == is_listed)
+    }
+
+    /// Waits until something is so. False if that does not come.
+    pub(crate) fn comes(&self, is_so: impl Fn() -> bool) -> bool {
         let begun = Instant::now();
-        while self.is_listed(event, is_listed) != is_listed {
+        while !is_so() {
             if begun.elapsed() >= PATIENCE {
                 return false;
             }
@@ -111,8 +120,12 @@ impl Desk {
 }
 
 /// Carries out an order about an event.
-pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let name = fields.text("event").to_owned();
+pub(crate) async fn order(
+    State(desk): State<Desk>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Response, Refusal> {
+    let (words, name) = (visitor.language, fields.text("event").to_owned());
     let listed = desk.0.list.events(Language::English).await;
     // One that waits may be prepared just now.
     let may_play = listed.iter().any(|event| event.name == name && matches!(event.state, "plays" | "waits"));
@@ -141,6 +154,7 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
             "pause" => desk.carry_out(&name, Command::Pause)?,
             "resume" => desk.carry_out(&name, Command::Resume)?,
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),
+            "delete" if !fields.is("sure") => return Ok(ask(words, &name).into_response()),
             "delete" => {
                 desk.order(Order::Forget(name.clone()))?;
                 if !desk.becomes(&name, false) {
@@ -156,6 +170,21 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
         Ok(lead("/"))
     })
     .await?
+}
+
+/// Asks whether an event is to be deleted.
+fn ask(words: Language, name: &str) -> Page {
+    let content = html! {
+        h1 { (words.delete()) ": " (name) }
+        p { (words.what_delete_does()) }
+        form.order method="post" action="/events/order" {
+            input type="hidden" name="event" value=(name);
+            input type="hidden" name="sure" value="1";
+            p.buttons { button name="order" value="delete" { (words.delete()) } }
+        }
+        p { a href="/" { (words.back()) } }
+    };
+    Page::new(words.delete(), "/", content)
 }
 
 /// Seconds since 1970-01-01 UTC.

@@ -180,8 +180,12 @@ impl House {
         html! {
             h2 { (words.players()) " (" (words.players_here(list.players.len()))
                 @if !list.absent.is_empty() { (words.players_absent(list.absent.len())) } ")" }
+            @let is_here = |name: &str| list.players.iter().any(|player| player.name == name);
             ul {
                 @for player in &list.players { li { strong { (player.name) } " " (player.address) } }
+                @for account in self.accounts.iter().filter(|account| !is_here(&account.name)) {
+                    li { (account.name) " – " (words.is_absent()) }
+                }
                 @for name in &list.absent { li { (name) " – " (words.is_absent()) } }
             }
         }
@@ -243,6 +247,9 @@ impl House {
             @if at.is_some_and(|at| at.ip().is_loopback()) { p { (words.only_this_machine_comes_in()) } }
             @if self.is_league() { p { (words.game_names()) } }
             (settings(words, (&host, &port), name, &password))
+            @if let Some(game) = game.filter(|_| self.is_league() && self.now.is_some()) {
+                p { a href={ "/new/event?kind=floodgate&host=" (host) "&port=" (port) "&login=house&games=1&game=" (percent(&game)) } { (words.test_game()) } }
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{Desk, fields::Fields, place::Place, waiting};
 use arena::operations::{Operations, command::Command, request::Request};
 use axum::extract::State;
-use event::hall::Order;
+use event::hall::{Now, Order, Running};
 use maud::{Markup, html};
 use plan::{HallConfig, LibraryEngine};
 use std::collections::BTreeMap;
@@ -63,6 +63,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
     let (done, mut events) = (desk.confirmation(), desk.0.list.events(words).await);
     // Those of the study are no events of this directory.
     events.retain(|event| !event.name.contains('/'));
+    let running = desk.0.running.clone();
     let names: Vec<String> = events.iter().map(|event| event.name.clone()).collect();
     let (engines, faults, doors, decisions, low_disk) = waiting(move || {
         let doors = names.into_iter().filter_map(|name| Some((door(&desk.0.place, &name)?, name)));
@@ -92,7 +93,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
             (words.events_that_are_over(), &["over"]),
         ] {
             @let of_state: Vec<_> = events.iter().filter(|event| state.contains(&event.state)).collect();
-            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event, doors.get(&event.name))) } } }
+            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event, doors.get(&event.name), &running)) } } }
         }
         form.order method="post" action="/quit" {
             h2 { (words.quit()) }
@@ -119,8 +120,23 @@ fn door(place: &Place, event: &str) -> Option<Door> {
     doors.into_iter().find(|(table, _)| document.contains_key(table)).map(|(_, door)| door)
 }
 
+/// What an event does, where more is known than that it is played.
+fn doing_now(running: &Running, name: &str, words: Language) -> Option<String> {
+    if running.operations(name).is_some_and(|operations| operations.is_paused()) {
+        return Some(words.no_new_game_begins().to_owned());
+    }
+    match running.of(name)? {
+        Now::Seat { presence, .. } => Some(crate::seat::stage(Some(presence.seen().stage), words).to_owned()),
+        Now::Host { .. } => None,
+    }
+}
+
 /// An event, with what can be ordered about it.
-fn card(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
+fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Running) -> Markup {
+    let doing = Some(event).filter(|event| event.state == "plays");
+    let doing = doing.and_then(|event| doing_now(running, &event.name, words));
+    let is_arranged = event.state == "plays" && running.operations(&event.name).is_some();
+    let is_paused = running.operations(&event.name).is_some_and(|operations| operations.is_paused());
     let orders: &[(&str, &str)] = match event.state {
         "plays" | "waits" => &[("finish", words.finish_games()), ("adjourn", words.adjourn_games())],
         "stopped" | "faulty" => &[("begin", words.begin_or_go_on()), ("delete", words.delete())],
@@ -128,16 +144,23 @@ fn card(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
     };
     html! {
         section.event {
-            h3 { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) } }
-            p { (event.words)
+            h3 { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) }
+                @if event.event != event.name { " " small { (event.name) } } }
+            p { (doing.as_deref().unwrap_or(event.words))
                 " · " (event.games) @if let Some(total) = event.total { " / " (total) } " " (words.games_count())
                 @if event.running > 0 { " · " (words.so_many_run(event.running)) }
                 @if let Some(leader) = &event.leader { " · " (words.leader()) ": " (leader) }
+            }
+            @if let Some(verdict) = &event.verdict { p { strong { (verdict) } } }
+            @if let Some(path) = event.path.as_ref().filter(|_| event.failures > 0) {
+                p.wrong { a href={ (path) "table" } { (words.lost_by_failure(event.failures)) } }
             }
             @if !event.format_shown.is_empty() { p.quiet { (event.format_shown) } }
             @for fault in &event.faults { p.wrong { (fault) } }
             form method="post" action="/events/order" {
                 input type="hidden" name="event" value=(event.name);
+                @if is_arranged && is_paused { button name="order" value="resume" { (words.resume_games()) } " " }
+                @else if is_arranged { button name="order" value="pause" { (words.pause_games()) } " " }
                 @for (order, label) in orders { button name="order" value=(order) { (label) } " " }
                 a href=(crate::change::address(&event.name)) { (words.change()) }
                 " · " a href={ "/new?from=" (percent(&event.name)) } { (words.copy()) }

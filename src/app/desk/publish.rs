@@ -17,7 +17,8 @@ use report::{Report, exhibit::Exhibit};
 use std::{
     error::Error,
     io::{Cursor, Write},
-    net::{IpAddr, SocketAddr, TcpListener, UdpSocket},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    ops::RangeInclusive,
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 use web::{
@@ -28,12 +29,10 @@ use web::{
 use words::{Language, Message};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// Port of a public page, where nobody says another one.
-const PORT: u16 = 8080;
+/// Ports of public pages: the first free one, where nobody says another one.
+const PORTS: RangeInclusive<u16> = 8080..=8099;
 /// Most records of a download.
 const RECORDS: usize = 20_000;
-/// An address of no machine, which the way out of the house leads to.
-const OUTSIDE: (&str, u16) = ("192.0.2.1", 9);
 
 /// What the page shows.
 struct Shown {
@@ -86,10 +85,11 @@ fn copied(title: &str, text: &str) -> Markup {
 
 /// The address of this machine in the house, if it has one.
 fn house() -> Option<IpAddr> {
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).ok()?;
-    // Nothing is sent: the system says which of its addresses would be used.
-    socket.connect(OUTSIDE).ok()?;
-    socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_loopback())
+    platform::network::own_address().filter(|address| !address.is_loopback())
+}
+
+fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok()
 }
 
 /// The public page: on or off, its addresses, and one of them to be photographed.
@@ -111,7 +111,7 @@ fn public(words: Language, name: &str, found: &Shown) -> Markup {
         form.order.line method="post" action="/events/public" {
             input type="hidden" name="event" value=(name);
             @if listen.is_empty() {
-                label { span { (words.port()) } input type="number" name="port" value=(PORT) min="1024" max="65535" required; }
+                label { span { (words.port()) } input type="number" name="port" value=(PORTS.clone().find(|port| is_free(*port)).unwrap_or(*PORTS.start())) min="1024" max="65535" required; }
                 button name="is" value="on" { (words.open_public_page()) }
             } @else { button name="is" value="off" { (words.close_public_page()) } }
         }
@@ -137,8 +137,9 @@ pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<
             _ => {
                 let port = fields.text("port").parse().ok().filter(|port| (1024..).contains(port));
                 let port: u16 = port.ok_or_else(|| Refusal::bad(Language::port_is_a_number))?;
-                let free = TcpListener::bind(("0.0.0.0", port));
-                free.map_err(|_| Refusal::conflict(|words| words.port_is_taken(port)))?;
+                if !is_free(port) {
+                    return Err(Refusal::conflict(|words| words.port_is_taken(port)));
+                }
                 Some(port)
             }
         };

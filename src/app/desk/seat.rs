@@ -94,17 +94,22 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     Ok(Page::new(title, "/", content).with(&["times.js"]).again(AGAIN))
 }
 
+/// What an engine does on its server; `None`: it is stopped.
+pub(crate) fn stage(stage: Option<Stage>, words: Language) -> &'static str {
+    match stage {
+        None => words.seat_rests(),
+        Some(Stage::Arrives) => words.seat_arrives(),
+        Some(Stage::Waits) => words.seat_waits(),
+        Some(Stage::Plays) => words.seat_plays(),
+        Some(Stage::Away) => words.seat_is_away(),
+    }
+}
+
 impl Seat {
     fn state(&self, words: Language) -> Markup {
         let ClientConfig { host, port, login, .. } = &self.config;
         let seen = self.seen.as_ref();
-        let stage = match seen.map(|seen| seen.stage) {
-            None => words.seat_rests(),
-            Some(Stage::Arrives) => words.seat_arrives(),
-            Some(Stage::Waits) => words.seat_waits(),
-            Some(Stage::Plays) => words.seat_plays(),
-            Some(Stage::Away) => words.seat_is_away(),
-        };
+        let stage = stage(seen.map(|seen| seen.stage), words);
         let now = now();
         let plays = seen.is_some_and(|seen| seen.stage == Stage::Plays);
         html! {

@@ -55,7 +55,9 @@ impl Setup {
 
     /// The pages for others, at the addresses that the event's file names, as `renmei run` opens them.
     fn open(&self, http: &HttpConfig) -> Result<Option<Server>, Failure> {
-        let office = self.office.as_ref().map(Office::outside);
+        // A password is not taken over an open connection, so there the arbiter's pages are for those who log in to play.
+        let has_office = http.tls.is_some() || self.entrance.is_some();
+        let office = self.office.as_ref().filter(|_| has_office).map(Office::outside);
         let office = office.as_ref().map(|office| (office, self.entrance.clone()));
         pages::open(http, &[], &self.database, &self.event, office, None)
     }
@@ -207,6 +209,11 @@ impl Gallery {
     /// Sets what an event does now.
     pub fn tell(&self, name: &str, doing: Doing) {
         self.web.iter().for_each(|web| web.tell(name, doing, vec![]));
+    }
+
+    /// Sets the number of games of an event that an engine has joined.
+    pub fn set_total(&self, name: &str, total: Option<u64>) {
+        self.web.iter().for_each(|web| web.set_total(name, total));
     }
 
     /// Lists an event that is not played, and why.

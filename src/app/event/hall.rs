@@ -280,6 +280,9 @@ impl Hall<'_> {
             Order::Finish(name) => self.hold(name, events, Shutdown::finish),
             Order::Adjourn(name) => self.hold(name, events, Shutdown::adjourn),
             Order::Changed(name, text, most) => {
+                if let Ok(plan::Event::Arranged { plan, .. }) = self.read(&name, &text) {
+                    self.gallery.set_total(&name, crate::total(&plan));
+                }
                 if let Some(event) = events.get_mut(&name) {
                     event.text = text;
                     let lane = event.cue.lane.lock();

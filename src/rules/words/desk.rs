@@ -101,8 +101,15 @@ messages! {
     add_engines: "Add engines" = "エンジンを追加";
     add: "Add" = "追加";
     path_of_program: "Path of a program" = "プログラムのパス";
-    engines_were_added(names: &str, silent: usize): "Added: {names}. Programs that did not answer as an engine does: {silent}." =
-        "追加しました: {names}。エンジンとして応答しなかったプログラム: {silent}";
+    engines_were_added(names: &str): "Added: {names}." = "追加しました: {names}。";
+    what_answers: "An engine answers on USI. A program with a window or for another protocol does not: take the one that was made for USI." =
+        "エンジンは USI プロトコルで応答します。画面を持つプログラムや他のプロトコル用のものではなく、USI 用のプログラムを選んでください。";
+    what_delete_does: "Its file and its games go to the directory `bin`, from where they can be brought back." =
+        "設定ファイルと対局は `bin` フォルダーに移ります。そこから元に戻せます。";
+    all_engines_play: "Every engine of the library plays here: one that is added there can join." = "登録エンジンはすべて参加しています。新しく登録すると、ここで追加できます。";
+    lost_by_failure(games: usize): "Lost by time or by a fault: {games}" = "時間切れや不具合による負け: {games}局";
+    no_new_game_begins: "paused: no new game begins" = "一時停止中";
+    two_engines_play: "two engines play here: choose two" = "対局するエンジンは2つです。2つ選んでください。";
     engine_was_removed(name: &str): "`{name}` was taken out of the library; its program stays." = "`{name}` を一覧から外しました。プログラムは残ります。";
     folder: "Folder" = "フォルダー";
     open_folder: "Open" = "開く";
@@ -185,7 +192,7 @@ messages! {
     those_with_account: "those with an account, made here later" = "アカウントのある人(後でここで作成)";
     those_invited: "the names below" = "下に挙げた名前の人";
     anybody_at_all: "anybody" = "誰でも";
-    names_invited: "Names that are invited, with commas between" = "招待する名前(カンマ区切り)";
+    names_invited: "Names, with commas between, where only those may log in who are invited" = "招待する名前(招待制のみ。カンマ区切り)";
     how_games_begin: "How games begin" = "対局の始まり方";
     by_agreement: "when two ask for the same game" = "同じ対局名を指定した2人がそろったとき";
     by_rounds: "in rounds, by the clock" = "定刻に一斉に";
@@ -215,6 +222,7 @@ messages! {
     entrants_show_their_secret: "The entrants of the file may log in; the secret that a name shows first is its own until the end." =
         "設定ファイルの参加者がログインできます。最初に示した秘密の文字列が、終了までその名前のものになります。";
     guest_was_removed(name: &str): "{name} may log in no longer." = "{name} はログインできなくなりました。";
+    test_game: "A test game: an engine of the library logs in as a guest" = "テスト対局: 登録エンジンをゲストとして接続する";
     nobody_is_invited: "the file has no list `invited` in `[serve]`" = "設定ファイルの `[serve]` に `invited` がありません。";
 
     disk_is_nearly_full(free: u64, kept: u64): "The disk is nearly full: {free} MB are free, and no game begins with fewer than {kept} MB." =

@@ -112,7 +112,10 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
             browser
                 .run("document.querySelector('[name=\"option:Style\"]').value = arguments[0]", &style.into());
             // Another seed makes it another player than the engine that it is a copy of.
-            browser.run("document.querySelector('[name=\"option:Seed\"]').value = '2'", &serde_json::Value::Null);
+            browser.run(
+                "document.querySelector('[name=\"option:Seed\"]').value = '2'",
+                &serde_json::Value::Null,
+            );
             submit(&browser, "form[action=\"/engine\"] button");
         }
         submit(&browser, "form[action=\"/engine/check\"] button");
@@ -156,8 +159,10 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
             browser.value("!!document.querySelector('.done') && !document.querySelector('[name=replaces]')"),
             true
         );
+        browser.open(&format!("{address}/"));
         submit(&browser, "button[value=pause]");
-        change(&address);
+        browser.until("document.querySelector('button[value=resume]')");
+        look(&browser, &axe, &format!("{language}-paused"), &mut found);
         submit(&browser, "button[value=resume]");
 
         // Killed, it goes on; then stopped, published, copied as a test of two.
@@ -225,6 +230,9 @@ fn a_league_for_guests_and_an_engine_on_a_server_are_made_in_a_browser_in_both_l
         look(&browser, &axe, &format!("{language}-guests"), &mut found);
         assert!(browser.text("document.querySelector('main').textContent").contains("test-600-10,secret"));
         let port = browser.text("document.querySelector('main pre').textContent.match(/port: (\\d+)/)[1]");
+
+        submit(&browser, "main a[href^=\"/new/event?kind=floodgate\"]");
+        assert_eq!(browser.text("document.querySelector('[name=port]').value"), port);
 
         for name in ["mori", "kawa"] {
             browser.open(&format!("{address}/new/event?kind=floodgate"));

@@ -310,21 +310,34 @@ pub(crate) fn both(draw: impl Fn(Size) -> Plot) -> Markup {
     html! { figure { (draw(Size::Wide).inline()) (draw(Size::Narrow).inline()) } }
 }
 
-fn test(history: &EventHistory, manner: Manner) -> Markup {
-    let Some(test) = &history.report.sprt else { return html! {} };
-    let plan = test.plan;
-    let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
+/// The names of the two players of a test.
+fn tested(history: &EventHistory) -> Vec<String> {
+    history.players.iter().take(2).map(|name| plain(name)).collect()
+}
+
+/// What a sequential test says by now, and the class of its paragraph; `None` for an event without one.
+#[must_use]
+pub fn verdict(history: &EventHistory, words: Language) -> Option<(&'static str, String)> {
+    let test = history.report.sprt.as_ref()?;
+    let names = tested(history);
     let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
-    let words = manner.language;
     let claim = test.claim(first, second, words);
-    let (class, verdict) = match (test.verdict.as_deref(), claim) {
+    Some(match (test.verdict.as_deref(), claim) {
         (Some("H1"), Some(claim)) => ("good", words.accepted("H1", &claim)),
         (Some(referee::sprt::BY_FAULTS), _) => ("bad", words.faults_decided().to_owned()),
         (Some(REPEATS), _) => ("bad", words.only_repeats().to_owned()),
         (Some(_), Some(claim)) => ("bad", words.accepted("H0", &claim)),
         _ if test.stopped => ("ink", words.stopped_without_verdict().to_owned()),
         _ => ("ink", words.no_verdict_yet().to_owned()),
+    })
+}
+
+fn test(history: &EventHistory, manner: Manner) -> Markup {
+    let words = manner.language;
+    let (Some(test), Some((class, verdict))) = (&history.report.sprt, verdict(history, words)) else {
+        return html! {};
     };
+    let (plan, names) = (test.plan, tested(history));
     let [ll, ld, even, wd, ww] = test.in_order.pentanomial;
     html! {
         p.verdict.(class) { (verdict) }

@@ -178,6 +178,9 @@ impl Desk {
         let is_shown =
             |game: u64| !running.contains_key(&game) && !unseen.contains(&GameId(game)) && !is_private(game);
         let report = &mut history.report;
+        // Between two games of an event that is played none runs, either.
+        report.sprt.iter_mut().for_each(|test| test.stopped = false);
+        report.precision.iter_mut().for_each(|precision| precision.stopped = false);
         report.failures.retain(|failure| is_shown(failure.game));
         report.operations.retain(|done| done.at <= until && !done.game.is_some_and(is_private));
         let history = Arc::new(history);

@@ -213,6 +213,11 @@ impl Hall {
         let listed = events.entry(name.to_owned()).or_insert_with(nameless);
         (listed.state, listed.faults) = (state, faults);
     }
+
+    /// Sets the number of games of an event that is listed.
+    pub fn set_total(&self, name: &str, total: Option<u64>) {
+        self.rooms.events.write().get_mut(name).into_iter().for_each(|listed| listed.total = total);
+    }
 }
 
 impl Rooms {
@@ -301,6 +306,12 @@ pub struct Listing {
     /// Its format in words.
     #[serde(skip)]
     pub format_shown: String,
+    /// What a sequential test says by now.
+    #[serde(skip)]
+    pub verdict: Option<String>,
+    /// Games that were lost because a player failed.
+    #[serde(skip)]
+    pub failures: usize,
     #[serde(skip)]
     players: Vec<String>,
 }
@@ -372,6 +383,8 @@ async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
         last: history.as_ref().and_then(|history| history.span).map(|(_, last)| last),
         faults: faults.clone(),
         words,
+        failures: report.map_or(0, |report| report.failures.len()),
+        verdict: history.as_ref().and_then(|history| Some(report::html::verdict(history, language)?.1)),
         players: report
             .map(|report| report.standings.iter().map(|row| row.name.clone()).collect())
             .unwrap_or_default(),

@@ -8,7 +8,7 @@ use crate::{
 };
 use axum::{
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -86,6 +86,7 @@ pub(crate) async fn respond(
 ) -> Response {
     let for_programs = is_read_by_programs(request.uri().path());
     let is_order = request.method() == Method::POST || request.uri().path().starts_with("/arbiter");
+    let before = page_before(request.headers());
     let mut response = next.run(request).await;
     if let Some(page) = response.extensions_mut().remove::<Page>() {
         return framed(&page, StatusCode::OK, &frame(), visitor);
@@ -94,7 +95,8 @@ pub(crate) async fn respond(
         Some(refusal) if for_programs => refusal.in_json(),
         Some(refusal) => {
             let frame = frame();
-            let page = refused(&refusal, visitor.language, is_order.then_some(frame.orders));
+            let before = before.as_deref().and_then(|path| path.strip_prefix(frame.base.as_str()));
+            let page = refused(&refusal, visitor.language, is_order.then_some(frame.orders), before);
             framed(&page, refusal.status, &frame, visitor)
         }
         None => response,
@@ -153,10 +155,18 @@ impl Frame {
     }
 }
 
-/// A refusal as a page: what happened, and where to go.
-fn refused(refusal: &Refusal, words: Language, orders: Option<&'static str>) -> Page {
+/// The path of the page of this site on which somebody was before.
+fn page_before(headers: &HeaderMap) -> Option<String> {
+    let before: Uri = headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+    let is_here = before.authority()?.as_str() == headers.get(header::HOST)?.to_str().ok()?;
+    let path = before.path_and_query()?.as_str();
+    (is_here && path.starts_with('/') && !path.starts_with("//")).then(|| path.to_owned())
+}
+
+/// A refusal as a page: what happened, and where to go: to where the order was given.
+fn refused(refusal: &Refusal, words: Language, orders: Option<&'static str>, before: Option<&str>) -> Page {
     let (title, place, way) = match orders {
-        Some(orders) => (words.not_done(), orders, words.back()),
+        Some(orders) => (words.not_done(), before.unwrap_or(orders), words.back()),
         None => (words.not_shown(), "/", words.to_the_running_games()),
     };
     let content = html! {
