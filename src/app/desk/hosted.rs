@@ -33,7 +33,7 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
 /// The text of a league whose file has this name.
 pub(crate) fn league(fields: &Fields, file: &str) -> String {
     let (login, port) = (or(fields, "login", "accounts"), or(fields, "port", PORT));
-    let address = if fields.text("reach") == "here" { "127.0.0.1" } else { "0.0.0.0" };
+    let address = if or(fields, "reach", "house") == "house" { "0.0.0.0" } else { "127.0.0.1" };
     let mut text = format!(
         "# Written by the desk. `renmei serve` plays this file, too.\n\n[serve]\n\
          name = {}  # in the database, and in the id of every game\n\

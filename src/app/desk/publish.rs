@@ -194,8 +194,10 @@ pub(crate) async fn records(
     let words = visitor.language;
     waiting(move || {
         let name = query.text("event");
-        let round: Option<u32> = query.text("round").parse().ok();
-        let format = Format::from_extension(query.text("format")).unwrap_or(Format::Kifu);
+        let round = Some(query.text("round")).filter(|text| !text.is_empty()).map(str::parse::<u32>);
+        let round = round.transpose().map_err(|_| Refusal::bad(Language::round_is_a_number))?;
+        let format = Format::from_extension(query.text("format"));
+        let format = format.ok_or_else(|| Refusal::bad(Language::unknown_order))?;
         let (store, event) = desk.games_of(name)?;
         let report = reported(store.path(), &event.name).map_err(refused)?;
         let tables = if query.is("standings") { report.tables(words) } else { vec![] };

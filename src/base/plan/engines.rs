@@ -19,7 +19,7 @@ use referee::{
     evaluation::ScoreScale,
 };
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
 };
 use toml::de::DeValue;
@@ -507,14 +507,18 @@ pub fn sandbox(table: &Table<'_>) -> Option<SandboxPlan> {
 /// The entries of a free table with the places they stand at: those of `[defaults]` first, overridden by the engine's.
 fn scalars<'a>(table: &Table<'a>, key: &str) -> Vec<(String, String, Item<'a>)> {
     let mut entries: Vec<(String, String, Item<'_>)> = Vec::new();
+    let mut known = HashMap::new();
     for (name, item) in table.items(key).iter().rev().flat_map(Item::free_entries) {
         if name.trim().is_empty() || name.chars().any(char::is_control) {
             item.fault("is no name");
         }
         let Some(value) = item.scalar() else { continue };
-        match entries.iter_mut().find(|(known, ..)| *known == name) {
-            Some(entry) => *entry = (name, value, item),
-            None => entries.push((name, value, item)),
+        match known.get(&name) {
+            Some(&at) => entries[at] = (name, value, item),
+            None => {
+                known.insert(name.clone(), entries.len());
+                entries.push((name, value, item));
+            }
         }
     }
     entries

@@ -91,6 +91,7 @@ messages! {
     close_public_page: "Close it" = "公開を終える";
     port_is_a_number: "give a port from 1024 to 65535" = "ポートは1024から65535までの数で入力してください。";
     port_is_taken(port: u16): "another program uses port {port}; take another one" = "ポート{port}は別のプログラムが使っています。別の番号にしてください。";
+    round_is_a_number: "a round is a number from 1" = "回戦は1以上の数で指定してください。";
     public_page_is_open: "The public page has the address below, as soon as the event has begun." = "公開ページのアドレスは下のとおりです。大会が始まると見られます。";
     public_page_is_closed: "The public page is closed." = "公開ページを閉じました。";
     address_as_picture: "Its address as a QR code" = "アドレスのQRコード";

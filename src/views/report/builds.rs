@@ -60,6 +60,19 @@ fn distinct<'k>(known: impl Iterator<Item = &'k KnownIdentity>) -> Vec<Build> {
     builds
 }
 
+impl PlayedBy {
+    /// The same without the directories of this machine, for viewers.
+    pub fn without_directories(&mut self) {
+        for build in &mut self.builds {
+            let paths = build.files.iter_mut().map(|file| &mut file.path).chain([&mut build.program]);
+            for path in paths.filter(|path| Path::new(path.as_str()).is_absolute()) {
+                let name = Path::new(path.as_str()).file_name().unwrap_or_default().to_string_lossy();
+                *path = name.into_owned();
+            }
+        }
+    }
+}
+
 impl Build {
     /// True if both are the same engine; it may have moved.
     fn is_same(&self, other: &Self) -> bool {

@@ -11,7 +11,7 @@ use crate::{
 use axum::http::StatusCode;
 use journal::{EventSummary, Store, StoreError, now};
 use referee::entry::GameId;
-use report::{EventHistory, EventHistoryError, event_info, plan};
+use report::{EventHistory, EventHistoryError, PlayedBy, event_info, plan};
 use std::{
     collections::HashSet,
     net::IpAddr,
@@ -181,6 +181,7 @@ impl Desk {
         // Between two games of an event that is played none runs, either.
         report.sprt.iter_mut().for_each(|test| test.stopped = false);
         report.precision.iter_mut().for_each(|precision| precision.stopped = false);
+        report.played_by.iter_mut().for_each(PlayedBy::without_directories);
         report.failures.retain(|failure| is_shown(failure.game));
         report.operations.retain(|done| done.at <= until && !done.game.is_some_and(is_private));
         let history = Arc::new(history);

@@ -2,7 +2,9 @@
 
 use super::{Cue, Hall, Now, State, score::Score};
 use crate::{
-    EventRun, Failure, league,
+    EventRun, Failure,
+    gallery::Shown,
+    league,
     play::{self, Network, Prepared},
     prepare,
     reread::{Around, Reread, RunningFile},
@@ -255,7 +257,12 @@ impl Hall<'_> {
                     self.running.set_now(&cue.name, Now::Host { office: office.clone(), entrance });
                 }
             };
-            run.readers.extend(self.gallery.show(cue.shown_plan(plan), open, entrance.clone())?);
+            // Its pages for others may have been ordered since its file was read.
+            let path = self.directory.join(format!("{}.toml", cue.name));
+            let read = plan::text_of(&path).and_then(|text| super::read(&path, &text));
+            let http = read.ok().map_or_else(|| plan.http.clone(), |event| event.http().clone());
+            let shown = Shown { http: &http, ..cue.shown_plan(plan) };
+            run.readers.extend(self.gallery.show(shown, open, entrance.clone())?);
             return run.notify();
         }
         let office = Office::new(&plan.database, Registers::Configured);
