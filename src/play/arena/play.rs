@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 /// Delay of the alarm after the last moment at which a reply is in time. The stamp of a reply decides, never the alarm,
 /// which only ends the turn of a silent engine.
 const ALARM_GRACE: Duration = Duration::from_millis(100);
+/// Age from which it is read anew for how long a player has waited for a processor.
+const KNOWN: Duration = Duration::from_millis(20);
 /// Most time for a server to rule on a game that is left from here.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -101,7 +103,7 @@ pub async fn play_under(
     let mut orders = interventions.map(|games| games.watch(id));
     let turn = Instant::now();
     let alarm = Alarm::new();
-    let (rung, leaving, outcome, queued) = (false, false, None, vec![]);
+    let (rung, leaving, outcome, queued) = (false, false, None, [None, None]);
     let mut running = PlayLoop {
         id,
         fixture,
@@ -174,8 +176,8 @@ struct PlayLoop<'a> {
     lag: &'a SchedulerLag,
     /// When the turn began.
     turn: Instant,
-    /// For how long each thread of the engine to move had waited for a processor by then.
-    queued: Vec<(u32, Duration)>,
+    /// For how long each player's threads had waited for a processor, and when that was read.
+    queued: [Option<(Instant, Vec<(u32, Duration)>)>; 2],
     alarm: Alarm,
     /// True if the alarm of this turn has rung before.
     rung: bool,
@@ -236,7 +238,7 @@ impl PlayLoop<'_> {
             self.turn = Instant::now();
             self.rung = false;
             if game.clock_allowance(color).is_some() {
-                self.queued = self.seats[color.index()].trace.queued();
+                self.read_queued(color);
             }
             self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
         }
@@ -247,6 +249,14 @@ impl PlayLoop<'_> {
             self.show(|| Sight::Declared { game: self.id, charged });
         }
         let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
+    }
+
+    /// Reads how long a player has waited for a processor, unless that is known: reading takes as long as some moves.
+    fn read_queued(&mut self, color: Color) {
+        let known = &mut self.queued[color.index()];
+        if known.as_ref().is_none_or(|(at, _)| at.elapsed() >= KNOWN) {
+            *known = Some((Instant::now(), self.seats[color.index()].trace.queued()));
+        }
     }
 
     /// Asks a seat that started over within its turn; its budget is what is left of the turn.
@@ -339,7 +349,10 @@ impl PlayLoop<'_> {
     /// without.
     fn starved(&self, loser: Color, by: WinBy, game: &Game) -> Option<Duration> {
         let allowed = game.clock_allowance(loser).filter(|_| by == WinBy::Time)?;
-        let waited = usage::waited(&self.queued, &self.seats[loser.index()].trace.queued());
+        let (at, before) = self.queued[loser.index()].as_ref()?;
+        // What it may have waited between that reading and its turn is left out.
+        let earlier = self.turn.saturating_duration_since(*at);
+        let waited = usage::waited(before, &self.seats[loser.index()].trace.queued()).saturating_sub(earlier);
         (!waited.is_zero() && self.turn.elapsed().saturating_sub(waited) <= allowed).then_some(waited)
     }
 
