@@ -6,7 +6,6 @@ use crate::{
     spectators::{Sight, Spectators},
 };
 use contest::schedule::{Pairing, ReplayDraws};
-use platform::usage;
 use referee::{
     AbortBy, Color, Outcome, WinBy,
     clock::Scale,
@@ -22,8 +21,6 @@ use tokio_util::sync::CancellationToken;
 /// Delay of the alarm after the last moment at which a reply is in time. The stamp of a reply decides, never the alarm,
 /// which only ends the turn of a silent engine.
 const ALARM_GRACE: Duration = Duration::from_millis(100);
-/// Age from which it is read anew for how long a player has waited for a processor.
-const KNOWN: Duration = Duration::from_millis(20);
 /// Most time for a server to rule on a game that is left from here.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -103,7 +100,7 @@ pub async fn play_under(
     let mut orders = interventions.map(|games| games.watch(id));
     let turn = Instant::now();
     let alarm = Alarm::new();
-    let (rung, leaving, outcome, queued) = (false, false, None, [None, None]);
+    let (rung, leaving, outcome) = (false, false, None);
     let mut running = PlayLoop {
         id,
         fixture,
@@ -112,7 +109,6 @@ pub async fn play_under(
         spectators,
         lag,
         turn,
-        queued,
         alarm,
         rung,
         leaving,
@@ -176,8 +172,6 @@ struct PlayLoop<'a> {
     lag: &'a SchedulerLag,
     /// When the turn began.
     turn: Instant,
-    /// For how long each player's threads had waited for a processor, and when that was read.
-    queued: [Option<(Instant, Vec<(u32, Duration)>)>; 2],
     alarm: Alarm,
     /// True if the alarm of this turn has rung before.
     rung: bool,
@@ -238,7 +232,7 @@ impl PlayLoop<'_> {
             self.turn = Instant::now();
             self.rung = false;
             if game.clock_allowance(color).is_some() {
-                self.read_queued(color);
+                self.seats[color.index()].trace.turn_begins();
             }
             self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
         }
@@ -249,14 +243,6 @@ impl PlayLoop<'_> {
             self.show(|| Sight::Declared { game: self.id, charged });
         }
         let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
-    }
-
-    /// Reads how long a player has waited for a processor, unless that is known: reading takes as long as some moves.
-    fn read_queued(&mut self, color: Color) {
-        let known = &mut self.queued[color.index()];
-        if known.as_ref().is_none_or(|(at, _)| at.elapsed() >= KNOWN) {
-            *known = Some((Instant::now(), self.seats[color.index()].trace.queued()));
-        }
     }
 
     /// Asks a seat that started over within its turn; its budget is what is left of the turn.
@@ -349,10 +335,7 @@ impl PlayLoop<'_> {
     /// without.
     fn starved(&self, loser: Color, by: WinBy, game: &Game) -> Option<Duration> {
         let allowed = game.clock_allowance(loser).filter(|_| by == WinBy::Time)?;
-        let (at, before) = self.queued[loser.index()].as_ref()?;
-        // What it may have waited between that reading and its turn is left out.
-        let earlier = self.turn.saturating_duration_since(*at);
-        let waited = usage::waited(before, &self.seats[loser.index()].trace.queued()).saturating_sub(earlier);
+        let waited = self.seats[loser.index()].trace.waited_since(self.turn);
         (!waited.is_zero() && self.turn.elapsed().saturating_sub(waited) <= allowed).then_some(waited)
     }
 

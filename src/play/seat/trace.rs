@@ -15,6 +15,9 @@ const STDERR: usize = 20;
 /// Bytes kept of a line; of a longer one, the beginning and the end.
 const LINE: usize = 200;
 
+/// Age from which it is read anew for how long a player has waited for a processor.
+const KNOWN: Duration = Duration::from_millis(20);
+
 /// A handle to the last lines of one player; bounded memory.
 #[derive(Clone, Debug, Default)]
 pub struct Trace(Arc<Mutex<Lines>>);
@@ -25,6 +28,8 @@ struct Lines {
     stderr: Ring,
     /// The process that leads the player.
     process: Option<u32>,
+    /// For how long its threads had waited for a processor, and when that was read.
+    queued: Option<(Instant, Vec<(u32, Duration)>)>,
     /// All lines of a game, where they may be kept.
     recording: Option<Recording>,
 }
@@ -136,20 +141,39 @@ impl Trace {
     /// Drops the last lines, for a new process.
     pub fn clear(&self) {
         let mut lines = self.0.lock();
-        (lines.protocol, lines.stderr, lines.process) = (Ring::default(), Ring::default(), None);
+        (lines.protocol, lines.stderr) = (Ring::default(), Ring::default());
+        (lines.process, lines.queued) = (None, None);
     }
 
     /// Notes the process that leads the player.
     pub(crate) fn runs_as(&self, process: Option<u32>) {
-        self.0.lock().process = process;
+        let mut lines = self.0.lock();
+        (lines.process, lines.queued) = (process, None);
     }
 
-    /// For how long each thread of the player's process has waited for a processor, see [`usage::queued`]; empty for a
-    /// player elsewhere and where the system does not count it.
+    /// Notes that a turn of the player begins: for how long its threads have waited for a processor by then. What was read a
+    /// moment ago is enough, as reading takes as long as some moves.
+    pub fn turn_begins(&self) {
+        let (process, known) = {
+            let lines = self.0.lock();
+            (lines.process, lines.queued.as_ref().map(|(at, _)| *at))
+        };
+        let Some(process) = process.filter(|_| known.is_none_or(|at| at.elapsed() >= KNOWN)) else { return };
+        let queued = usage::queued(process).unwrap_or_default();
+        self.0.lock().queued = Some((Instant::now(), queued));
+    }
+
+    /// For how long a thread of the player's process has waited for a processor in the turn that began then, at least: what
+    /// it may have waited between the last reading and the turn is left out. Zero for a player elsewhere and where the
+    /// system does not count it.
     #[must_use]
-    pub fn queued(&self) -> Vec<(u32, Duration)> {
-        let process = self.0.lock().process;
-        process.and_then(usage::queued).unwrap_or_default()
+    pub fn waited_since(&self, turn: Instant) -> Duration {
+        let lines = self.0.lock();
+        let (Some(process), Some((at, before))) = (lines.process, &lines.queued) else {
+            return Duration::ZERO;
+        };
+        let now = usage::queued(process).unwrap_or_default();
+        usage::waited(before, &now).saturating_sub(turn.saturating_duration_since(*at))
     }
 
     /// The last lines of the protocol (`>` sent, `<` received) and of stderr (`!`), made printable.
