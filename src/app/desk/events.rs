@@ -100,6 +100,20 @@ impl Desk {
         listed.iter().any(|one| one.name == event && (one.path.is_some() || !has_pages))
     }
 
+    /// Takes an event that is not played off the list, and its files to the bin.
+    fn delete(&self, name: &str) -> Result<(), Refusal> {
+        let place = &self.0.place;
+        self.order(Order::Forget(name.to_owned()))?;
+        if !self.becomes(name, false) {
+            return Err(Refusal::conflict(Language::stop_it_first));
+        }
+        hold(place, name, false).map_err(refused)?;
+        let bin = place.remove(name, now()).map_err(refused)?;
+        let bin = bin.display().to_string();
+        self.confirm(Message::of(|language| language.event_is_in_bin(name, &bin)));
+        Ok(())
+    }
+
     /// Waits until an event is on the list with its pages, or off the list: it is not played then, and its pages have its
     /// database open no longer, which some systems do not move otherwise. False if that does not come.
     pub(crate) fn becomes(&self, event: &str, is_listed: bool) -> bool {
@@ -155,16 +169,7 @@ pub(crate) async fn order(
             "resume" => desk.carry_out(&name, Command::Resume)?,
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" if !fields.is("sure") => return Ok(ask(words, &name).into_response()),
-            "delete" => {
-                desk.order(Order::Forget(name.clone()))?;
-                if !desk.becomes(&name, false) {
-                    return Err(Refusal::conflict(Language::stop_it_first));
-                }
-                held(false)?;
-                let bin = place.remove(&name, now()).map_err(refused)?;
-                let bin = bin.display().to_string();
-                desk.confirm(Message::of(|language| language.event_is_in_bin(&name, &bin)));
-            }
+            "delete" => desk.delete(&name)?,
             _ => return Err(Refusal::bad(Language::unknown_order)),
         }
         Ok(lead("/"))

@@ -121,32 +121,37 @@ fn door(place: &Place, event: &str) -> Option<Door> {
 }
 
 /// What an event does, where more is known than that it is played.
-fn doing_now(running: &Running, name: &str, words: Language) -> Option<String> {
-    if running.operations(name).is_some_and(|operations| operations.is_paused()) {
-        return Some(words.no_new_game_begins().to_owned());
+fn doing(running: &Running, event: &Listing, words: Language) -> &'static str {
+    let is_paused = running.operations(&event.name).is_some_and(|operations| operations.is_paused());
+    match running.of(&event.name) {
+        _ if event.state != "plays" => event.words,
+        _ if is_paused => words.no_new_game_begins(),
+        Some(Now::Seat { presence, .. }) => crate::seat::stage(Some(presence.seen().stage), words),
+        _ => event.words,
     }
-    match running.of(name)? {
-        Now::Seat { presence, .. } => Some(crate::seat::stage(Some(presence.seen().stage), words).to_owned()),
-        Now::Host { .. } => None,
+}
+
+/// What can be ordered about an event, in words.
+fn orders(running: &Running, event: &Listing, words: Language) -> Vec<(&'static str, &'static str)> {
+    let delete = ("delete", words.delete());
+    let end = [("finish", words.finish_games()), ("adjourn", words.adjourn_games())];
+    let is_paused = running.operations(&event.name).map(|operations| operations.is_paused());
+    match (event.state, is_paused) {
+        ("plays", Some(true)) => [&[("resume", words.resume_games())], &end[..]].concat(),
+        ("plays", Some(false)) => [&[("pause", words.pause_games())], &end[..]].concat(),
+        ("plays" | "waits", _) => end.to_vec(),
+        ("stopped" | "faulty", _) => vec![("begin", words.begin_or_go_on()), delete],
+        _ => vec![delete],
     }
 }
 
 /// An event, with what can be ordered about it.
 fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Running) -> Markup {
-    let doing = Some(event).filter(|event| event.state == "plays");
-    let doing = doing.and_then(|event| doing_now(running, &event.name, words));
-    let is_arranged = event.state == "plays" && running.operations(&event.name).is_some();
-    let is_paused = running.operations(&event.name).is_some_and(|operations| operations.is_paused());
-    let orders: &[(&str, &str)] = match event.state {
-        "plays" | "waits" => &[("finish", words.finish_games()), ("adjourn", words.adjourn_games())],
-        "stopped" | "faulty" => &[("begin", words.begin_or_go_on()), ("delete", words.delete())],
-        _ => &[("delete", words.delete())],
-    };
     html! {
         section.event {
             h3 { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) }
                 @if event.event != event.name { " " small { (event.name) } } }
-            p { (doing.as_deref().unwrap_or(event.words))
+            p { (doing(running, event, words))
                 " · " (event.games) @if let Some(total) = event.total { " / " (total) } " " (words.games_count())
                 @if event.running > 0 { " · " (words.so_many_run(event.running)) }
                 @if let Some(leader) = &event.leader { " · " (words.leader()) ": " (leader) }
@@ -159,18 +164,24 @@ fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Running
             @for fault in &event.faults { p.wrong { (fault) } }
             form method="post" action="/events/order" {
                 input type="hidden" name="event" value=(event.name);
-                @if is_arranged && is_paused { button name="order" value="resume" { (words.resume_games()) } " " }
-                @else if is_arranged { button name="order" value="pause" { (words.pause_games()) } " " }
-                @for (order, label) in orders { button name="order" value=(order) { (label) } " " }
-                a href=(crate::change::address(&event.name)) { (words.change()) }
-                " · " a href={ "/new?from=" (percent(&event.name)) } { (words.copy()) }
-                @if let Some((path, name)) = door { " · " a href={ (path) "?event=" (percent(&event.name)) } { (name(words)) } }
-                " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) }
-                @if event.games > 0 { " · " a href={ "/events/explain?event=" (percent(&event.name)) } { (words.why_it_lost()) } }
-                @if let Some(path) = event.path.as_ref().filter(|_| door.is_none_or(|(to, _)| *to != SEAT)) {
-                    " · " a href={ (path) "arbiter" } { (words.arbiter()) }
-                }
+                @for (order, label) in orders(running, event, words) { button name="order" value=(order) { (label) } " " }
+                (ways(words, event, door))
             }
+        }
+    }
+}
+
+/// The pages of the desk about an event.
+fn ways(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
+    let name = percent(&event.name);
+    html! {
+        a href=(crate::change::address(&event.name)) { (words.change()) }
+        " · " a href={ "/new?from=" (name) } { (words.copy()) }
+        @if let Some((path, door)) = door { " · " a href={ (path) "?event=" (name) } { (door(words)) } }
+        " · " a href={ "/events/publish?event=" (name) } { (words.publish()) }
+        @if event.games > 0 { " · " a href={ "/events/explain?event=" (name) } { (words.why_it_lost()) } }
+        @if let Some(path) = event.path.as_ref().filter(|_| door.is_none_or(|(to, _)| *to != SEAT)) {
+            " · " a href={ (path) "arbiter" } { (words.arbiter()) }
         }
     }
 }
