@@ -207,7 +207,15 @@ async fn workers_that_come_while_the_server_takes_over_others_are_let_in() {
     let mut coming = tokio::task::JoinSet::new();
     for at in 0..60 {
         let (directory, token) = (place.path("worker"), token.clone());
-        coming.spawn(async move { join_at(&directory, &token, &format!("w{at}")).await });
+        // A connection that was broken off too often is tried again, as a worker does.
+        coming.spawn(async move {
+            loop {
+                match join_at(&directory, &token, &format!("w{at}")).await {
+                    Err(HubError::Connect { .. }) => {}
+                    joined => return joined,
+                }
+            }
+        });
     }
     while let Some(joined) = soon(coming.join_next()).await {
         joined.unwrap().unwrap();
