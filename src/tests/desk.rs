@@ -386,6 +386,23 @@ fn a_test_that_is_played_has_no_verdict_yet_and_says_so_on_the_first_page() {
 }
 
 #[test]
+fn an_engine_that_was_halted_is_on_the_first_page_with_what_it_did() {
+    let desk = Desk::new();
+    let (random, puppet) = (program("renmei-random"), program("renmei-puppet"));
+    let text = format!(
+        "[event]\nname = \"cup\"\ngames = 40\nfault_limit = \"2\"\n[time]\nbyoyomi = \"60s\"\n[[engines]]\nname = \"a\"\ncommand = '{}'\n\
+         [[engines]]\nname = \"b\"\ncommand = '{}'\nargs = [\"--mode\", \"crash\"]\n",
+        random.display(),
+        puppet.display()
+    );
+    let open = Open::of(&desk.path("Renmei"));
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    until("a halt", || open.state("cup") == "faulty");
+    let home = open.get("/");
+    assert!(home.contains("`cup` is halted") && home.contains("engine `b`: "), "{home}");
+}
+
+#[test]
 fn an_event_whose_engines_are_just_started_is_not_deleted() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");

@@ -5,6 +5,7 @@ use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 use parking_lot::Mutex;
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -14,6 +15,10 @@ use std::{
 use web::{layout::Page, refusals::Refusal, visitor::Visitor};
 use words::{Language, Message};
 
+/// How far works give way to games.
+const NICENESS: u8 = 10;
+/// What is said of a work that came to no end.
+const PANICKED: &str = "a fault of this program ended it; the last lines of its stderr say where";
 /// Works that are kept to be looked at after their end.
 const KEPT: usize = 50;
 
@@ -62,8 +67,11 @@ impl Jobs {
         let job = Arc::new(Job { number, title, back, stopped, course });
         let own = job.clone();
         let run = move || {
-            let ended = work(&own);
-            own.course.lock().ended = Some(ended);
+            // Games come first.
+            let _refused = platform::threads::yield_by(NICENESS);
+            // A work that has a fault of its own has ended, too.
+            let ended = catch_unwind(AssertUnwindSafe(|| work(&own)));
+            own.course.lock().ended = Some(ended.unwrap_or_else(|_| Err(PANICKED.to_owned())));
         };
         if let Err(error) = thread::Builder::new().name("job".to_owned()).spawn(run) {
             job.course.lock().ended = Some(Err(error.to_string()));
@@ -178,25 +186,38 @@ mod tests {
     fn a_work_runs_once_shows_how_far_it_is_and_ends_when_it_is_stopped() {
         let jobs = Jobs::default();
         let (step, steps) = mpsc::channel::<()>();
-        let (told, hears) = mpsc::channel();
+        let (reached, reaches) = mpsc::channel();
         let title = || Message::of(|_| "search");
         let path = jobs.begin(title(), "/", move |job| {
             job.did(1, 3);
-            told.send(()).unwrap();
+            reached.send(()).unwrap();
             while job.is_wanted() {
                 steps.recv().unwrap();
             }
-            told.send(()).unwrap();
+            reached.send(()).unwrap();
             Ok(())
         });
-        hears.recv().unwrap();
+        reaches.recv().unwrap();
         assert_eq!(jobs.begin(title(), "/", |_| panic!("a second one")), path);
         let job = jobs.find("1").unwrap();
         assert!(job.stand(Language::English).contains("1 of 3"), "{}", job.stand(Language::English));
         job.stopped.store(true, Relaxed);
         step.send(()).unwrap();
-        hears.recv().unwrap();
+        reaches.recv().unwrap();
         assert_eq!(job.stand(Language::Japanese), Language::Japanese.job_was_stopped());
         assert!(jobs.find("2").is_err() && jobs.find("x").is_err());
+    }
+
+    #[test]
+    fn a_work_with_a_fault_of_the_program_has_failed_and_can_be_begun_again() {
+        let jobs = Jobs::default();
+        let title = || Message::of(|_| "search");
+        jobs.begin(title(), "/", |_| panic!("a fault"));
+        let job = jobs.find("1").unwrap();
+        while !job.has_ended() {
+            thread::yield_now();
+        }
+        assert_eq!(job.stand(Language::English), Language::English.job_failed());
+        assert_eq!(jobs.begin(title(), "/", |_| Ok(())), "/job?number=2");
     }
 }

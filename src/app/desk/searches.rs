@@ -41,8 +41,6 @@ const TIMES: u64 = 8;
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Most losses that are explained at once.
 const LOSSES: usize = 100;
-/// How far searches give way to games.
-const NICENESS: u8 = 10;
 
 impl Desk {
     /// An engine that searches: one of the library, or without a name the one that comes with Renmei.
@@ -139,7 +137,6 @@ fn explained(
     losses: &Losses,
     (judge, nodes, cache, workers): (&Digested, u64, &Path, usize),
 ) -> Result<(), String> {
-    let _refused = platform::threads::yield_by(NICENESS);
     let settings = Settings { nodes, times: TIMES, patience: PATIENCE };
     let (did, is_wanted) = (|done, of| job.did(done, of), || job.is_wanted());
     let found = losses.explain(judge, cache, settings, workers, did, is_wanted);
@@ -232,7 +229,6 @@ fn analyzed(
     (engine, nodes, workers): (&Digested, u64, usize),
     place: &Place,
 ) -> Result<(), String> {
-    let _refused = platform::threads::yield_by(NICENESS);
     let shelf = place.directory().join(SHELF);
     files::create_directory(&shelf, Access::Private).map_err(|error| error.to_string())?;
     let cache = Cache::open(&shelf.join(".searches.jsonl")).map_err(|fault| fault.to_string())?;
