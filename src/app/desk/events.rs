@@ -114,6 +114,12 @@ impl Desk {
         Ok(())
     }
 
+    /// True if the pages of an event have read its games.
+    pub(crate) fn shows_games(&self, event: &str) -> bool {
+        let listed = tokio::runtime::Handle::current().block_on(self.0.list.events(Language::English));
+        listed.iter().any(|one| one.name == event && one.games > 0)
+    }
+
     /// Waits until an event is on the list with its pages, or off the list: it is not played then, and its pages have its
     /// database open no longer, which some systems do not move otherwise. False if that does not come.
     pub(crate) fn becomes(&self, event: &str, is_listed: bool) -> bool {

@@ -140,12 +140,14 @@ pub(crate) async fn open(State(desk): State<Desk>, query: Fields) -> Result<Resp
     let to = waiting(move || {
         let name = query.text("name");
         let (database, event) = desk.source(name)?;
-        desk.games_of(name)?;
+        let (_, found) = desk.games_of(name)?;
         if parted(name).is_some() && !desk.is_listed(name, true) {
             desk.order(Order::Show(name.to_owned(), database, event))?;
             if !desk.becomes(name, true) {
                 return Err(Refusal::conflict(Language::games_not_opened));
             }
+            // Pages that have read nothing yet have no games to show.
+            desk.comes(|| found.counted == 0 || desk.shows_games(name));
         }
         let game = query.text("game").parse().map(|game: u64| format!("/{game}")).unwrap_or_default();
         Ok::<_, Refusal>(format!("{}/games{game}", Hall::base(name)))

@@ -29,6 +29,25 @@ pub fn open(directory: &Path) -> Opened {
     Opened(child)
 }
 
+/// The script that examines whether a page is accessible.
+pub fn axe() -> String {
+    let modules = env::var_os("RENMEI_NODE_MODULES").expect("cargo xtask browser says where axe-core is");
+    fs::read_to_string(PathBuf::from(modules).join("axe-core/axe.min.js")).unwrap()
+}
+
+/// A browser that the desk of a directory has let in.
+pub fn enter(directory: &Path, language: &str) -> Browser {
+    let browser = Browser::start(language);
+    browser.resize(1280, 844);
+    let_in(&browser, directory);
+    browser
+}
+
+fn let_in(browser: &Browser, directory: &Path) {
+    browser.open(&format!("file://{}", directory.join(".desk.html").display()));
+    browser.until("location.pathname === '/' && document.readyState === 'complete'");
+}
+
 /// Waits until a page that is loaded anew has something.
 fn until_page(browser: &Browser, address: &str, what: &str) {
     wait_for(what, || {
@@ -80,16 +99,13 @@ pub fn look(browser: &Browser, axe: &str, what: &str, found: &mut Vec<String>) {
 #[test]
 #[ignore = "needs Chromium and axe-core; run by cargo xtask browser"]
 fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
-    let modules = env::var_os("RENMEI_NODE_MODULES").expect("cargo xtask browser says where axe-core is");
-    let axe = fs::read_to_string(PathBuf::from(modules).join("axe-core/axe.min.js")).unwrap();
+    let axe = axe();
     let mut found = vec![];
     for language in ["en", "ja"] {
         let desk = Desk::new();
         let directory = desk.path("Renmei");
         let opened = open(&directory);
-        let browser = Browser::start(language);
-        browser.resize(1280, 844);
-        browser.open(&format!("file://{}", directory.join(".desk.html").display()));
+        let browser = enter(&directory, language);
         browser.until("location.pathname === '/' && document.querySelector('main a.button')");
         assert_eq!(browser.text("document.documentElement.lang"), language);
         look(&browser, &axe, &format!("{language}-empty"), &mut found);
@@ -169,8 +185,8 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         drop(opened);
         fs::remove_file(directory.join(".desk.html")).unwrap();
         let _open = open(&directory);
-        browser.open(&format!("file://{}", directory.join(".desk.html").display()));
-        browser.until("location.pathname === '/' && document.querySelector('[value=adjourn]')");
+        let_in(&browser, &directory);
+        browser.until("document.querySelector('[value=adjourn]')");
         let address = browser.text("location.origin");
         submit(&browser, ".event button[value=adjourn]");
         browser.until("document.querySelector('.event [value=begin]')");
@@ -192,8 +208,7 @@ const FILL: &str = "for (const [name, value] of Object.entries(arguments[0])) do
 #[test]
 #[ignore = "needs Chromium and axe-core; run by cargo xtask browser"]
 fn a_league_for_guests_and_an_engine_on_a_server_are_made_in_a_browser_in_both_languages() {
-    let modules = env::var_os("RENMEI_NODE_MODULES").expect("cargo xtask browser says where axe-core is");
-    let axe = fs::read_to_string(PathBuf::from(modules).join("axe-core/axe.min.js")).unwrap();
+    let axe = axe();
     let mut found = vec![];
     for language in ["en", "ja"] {
         let desk = Desk::new();
@@ -203,10 +218,7 @@ fn a_league_for_guests_and_an_engine_on_a_server_are_made_in_a_browser_in_both_l
             format!("[[engines]]\nname = \"random\"\ncommand = '{}'\n", program("renmei-random").display());
         fs::write(directory.join("engines.toml"), engine).unwrap();
         let _open = open(&directory);
-        let browser = Browser::start(language);
-        browser.resize(1280, 844);
-        browser.open(&format!("file://{}", directory.join(".desk.html").display()));
-        browser.until("location.pathname === '/' && document.querySelector('main')");
+        let browser = enter(&directory, language);
         let address = browser.text("location.origin");
 
         browser.open(&format!("{address}/new/event?kind=guests"));

@@ -1,20 +1,19 @@
 //! The rooms of the desk in which games are studied and shown to others, with the mouse and the keyboard.
 
 use crate::{
-    desk::{ended, look, open, submit},
+    desk::{axe, ended, enter, look, open, submit},
     driver::{Browser, wait_for},
     support::{Desk, program},
 };
 use serde_json::Value;
-use std::{env, fs, net::TcpListener, path::PathBuf};
+use std::{fs, net::TcpListener};
 
 const RECORD: &str = "V2.2\nN+mori\nN-kawa\nPI\n+\n+7776FU\nT1\n-3334FU\nT1\n+2726FU\nT1\n%TORYO\n";
 
 #[test]
 #[ignore = "needs Chromium and axe-core; run by cargo xtask browser"]
 fn games_are_taken_in_studied_explained_and_published_in_a_browser_in_both_languages() {
-    let modules = env::var_os("RENMEI_NODE_MODULES").expect("cargo xtask browser says where axe-core is");
-    let axe = fs::read_to_string(PathBuf::from(modules).join("axe-core/axe.min.js")).unwrap();
+    let axe = axe();
     let mut found = vec![];
     for language in ["en", "ja"] {
         let desk = Desk::new();
@@ -31,12 +30,9 @@ fn games_are_taken_in_studied_explained_and_published_in_a_browser_in_both_langu
         fs::write(directory.join("Cup.toml"), event).unwrap();
         let record = desk.write("game.csa", RECORD);
         let _open = open(&directory);
-        let browser = Browser::start(language);
+        let browser = enter(&directory, language);
         let mut look =
             |browser: &Browser, what: &str| look(browser, &axe, &format!("{language}-{what}"), &mut found);
-        browser.resize(1280, 844);
-        browser.open(&format!("file://{}", directory.join(".desk.html").display()));
-        browser.until("location.pathname === '/' && document.readyState === 'complete'");
         let address = browser.text("location.origin");
         wait_for("the end of the games", || {
             browser.open(&format!("{address}/"));
