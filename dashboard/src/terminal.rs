@@ -132,13 +132,11 @@ impl Dashboard {
     }
 
     /// A writer that discards lines while the screens are shown and writes to stdout afterwards.
-    #[must_use]
     pub fn quiet_stdout(&self) -> QuietStdout {
         QuietStdout(self.shared.clone())
     }
 
     /// A log whose lines go to the log screen while the screens are shown and to stderr afterwards.
-    #[must_use]
     pub fn log(&self) -> Log {
         Log(self.shared.clone())
     }

@@ -37,7 +37,6 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 }
 
 /// The databases of a directory by their name's ending, `.db`, the newest first.
-#[must_use]
 pub fn databases_in(directory: &Path) -> Vec<PathBuf> {
     let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();

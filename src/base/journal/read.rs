@@ -78,7 +78,6 @@ pub struct GameRow {
 
 impl GameRow {
     /// True if the game began on an unknown date: its end and the times of its moves are no dates then.
-    #[must_use]
     pub fn is_undated(&self) -> bool {
         self.start.is_some() && self.started_at.is_none()
     }
@@ -123,7 +122,6 @@ pub enum GameState {
 
 impl GameState {
     /// The value of the column.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",

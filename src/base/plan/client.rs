@@ -132,7 +132,6 @@ impl RecordFiles {
 
     /// The file of a game with these values, in the order of [`Self::PLACES`], without its extension. Characters that are not common in names of
     /// files are replaced: the values come from strangers.
-    #[must_use]
     pub fn path(&self, values: &[&str; 5]) -> PathBuf {
         let fits = |c: char| if c.is_alphanumeric() || "_-+@.".contains(c) { c } else { '_' };
         let name = Self::PLACES.iter().zip(values).fold(self.name.clone(), |name, (place, value)| {

@@ -68,7 +68,6 @@ const LONGEST: (usize, Duration) = (1000, Duration::from_secs(86_400));
 
 impl Delay {
     /// The latest time of what viewers may know, in ms since 1970-01-01 UTC; without a delay by time that of everything.
-    #[must_use]
     pub fn horizon(self, now: i64) -> i64 {
         match self {
             Self::Time(delay) => now.saturating_sub(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX)),
@@ -99,13 +98,11 @@ impl Delay {
 
 impl HttpConfig {
     /// True if there are pages.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         !self.listen.is_empty() || self.tls.is_some()
     }
 
     /// Whether games of a player of this name, or the game of this Game_ID, are private. A trip behind a name plays no part.
-    #[must_use]
     pub fn is_private(&self, name: &str) -> bool {
         is_private(&self.private, name)
     }
@@ -116,7 +113,6 @@ impl HttpConfig {
 }
 
 /// True if a name, or its part before the trip, fits one of the patterns.
-#[must_use]
 pub fn is_private(patterns: &[String], name: &str) -> bool {
     let bare = name.split('+').next().unwrap_or(name);
     patterns.iter().any(|pattern| pattern::names(pattern, name) || pattern::names(pattern, bare))

@@ -41,7 +41,6 @@ impl NoticeKind {
         [Self::Verdict, Self::End, Self::FaultLimit, Self::EngineHalted, Self::Restarted, Self::Disk];
 
     /// Its word in configurations and notices.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Verdict => "verdict",
@@ -62,7 +61,6 @@ impl Default for NotifyConfig {
 
 impl NotifyConfig {
     /// True if anybody is told anything.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.command.is_some() || self.webhook.is_some() || self.on_verdict.is_some()
     }

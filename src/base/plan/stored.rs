@@ -156,19 +156,16 @@ impl From<&Event> for StoredPlan {
 
 impl StoredPlan {
     /// The format in words, as [`Plan::format_words`].
-    #[must_use]
     pub fn format_words(&self) -> String {
         crate::words_of(&self.stages, self.tune.as_ref())
     }
 
     /// The plan of records that were played elsewhere.
-    #[must_use]
     pub fn of_records(name: &str) -> Self {
         Self::open(name, Map::new())
     }
 
     /// The plan of results without moves, of games that were played elsewhere.
-    #[must_use]
     pub fn of_results(name: &str, players: &[String], stage: Stage) -> Self {
         let player = |name: &String| StoredEngine {
             name: name.clone(),
@@ -205,7 +202,6 @@ impl StoredPlan {
     }
 
     /// The JSON that the database keeps.
-    #[must_use]
     pub fn to_json(&self) -> String {
         json(self).to_string()
     }
@@ -228,7 +224,6 @@ impl StoredPlan {
     }
 
     /// The server that the games were played on.
-    #[must_use]
     pub fn server(&self) -> Option<&str> {
         self.details.get("floodgate")?.get("host")?.as_str()
     }
@@ -241,26 +236,22 @@ impl StoredPlan {
     }
 
     /// The rules of the tables.
-    #[must_use]
     pub fn ranking(&self) -> RankingRules {
         let ratings = self.engines.iter().map(|engine| engine.rating).collect();
         RankingRules { seed: self.seed().unwrap_or_default(), ratings, ..self.ranking.clone() }
     }
 
     /// The seed of every random choice; `None` if the plan does not say.
-    #[must_use]
     pub fn seed(&self) -> Option<u64> {
         self.details.get("seed")?.as_u64()
     }
 
     /// Size of the difference between the two commits that were tested, in git's words.
-    #[must_use]
     pub fn difference(&self) -> Option<&str> {
         self.details.get("difference")?.as_str()
     }
 
     /// The rating of an opponent on a server.
-    #[must_use]
     pub fn rating(&self, name: &str) -> Option<f64> {
         self.ratings.as_ref()?.get(name).copied()
     }
@@ -268,7 +259,6 @@ impl StoredPlan {
 
 impl StoredEngine {
     /// Its arguments and options as one text, by which two players of one program are told apart.
-    #[must_use]
     pub fn settings(&self) -> String {
         let words = |key| self.details.get(key).and_then(Value::as_array).into_iter().flatten();
         let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -279,7 +269,6 @@ impl StoredEngine {
     }
 
     /// The value of an option that the plan sets, as text.
-    #[must_use]
     pub fn option(&self, name: &str) -> Option<String> {
         let options = self.details.get("options").and_then(Value::as_array).into_iter().flatten();
         let is_it = |option: &&Value| option.get(0).and_then(Value::as_str) == Some(name);
@@ -295,7 +284,6 @@ impl StoredEngine {
     }
 
     /// The commit that it was built of, and the first line of its message.
-    #[must_use]
     pub fn commit(&self) -> Option<(&str, &str)> {
         let source = self.details.get("source")?;
         let text = |key| source.get(key).and_then(Value::as_str);

@@ -79,7 +79,6 @@ fn words(command: &str) -> Result<(&str, Vec<String>), EngineFault> {
 }
 
 /// A program of ours beside this one.
-#[must_use]
 pub fn resident(name: &str) -> String {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
     let file = beside.map(|file| file.with_extension(std::env::consts::EXE_EXTENSION));

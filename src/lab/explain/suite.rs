@@ -178,7 +178,6 @@ fn moves(operands: &str, sfen: &str) -> Result<Vec<String>, TaskFault> {
 
 impl Task {
     /// True if a move passes.
-    #[must_use]
     pub fn passes(&self, mv: &str) -> bool {
         let is_among = |moves: &[String]| moves.iter().any(|known| known == mv);
         (self.best.is_empty() || is_among(&self.best)) && !is_among(&self.avoid)
@@ -202,13 +201,11 @@ impl fmt::Display for Task {
 }
 
 /// The side to move of an SFEN.
-#[must_use]
 pub fn mover(sfen: &str) -> Color {
     if sfen.split_whitespace().nth(1) == Some("w") { Color::White } else { Color::Black }
 }
 
 /// Text that may stand between quotation marks on one line.
-#[must_use]
 pub fn plain(text: &str) -> String {
     notation::printable(text.as_bytes()).replace('"', "'")
 }

@@ -44,7 +44,6 @@ pub struct Fixture {
 
 impl Fixture {
     /// True if a game that ends so is played again, and does not count.
-    #[must_use]
     pub fn replays(&self, outcome: Outcome) -> bool {
         self.replay.replays(outcome, self.draws)
     }

@@ -121,7 +121,6 @@ impl Admission {
     }
 
     /// Checks a login from a place; returns the cost of that as well, beside the login's line.
-    #[must_use]
     pub fn check(&self, request: &LoginRequest, place: &Place) -> (Decision, u32) {
         let gate = &self.0;
         let secret = gate.secret(request);

@@ -128,13 +128,11 @@ impl League {
     }
 
     /// The operator's handle.
-    #[must_use]
     pub fn operations(&self) -> Operations {
         self.operations.clone()
     }
 
     /// What the operator has to be told before the league is served.
-    #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         trips::warnings(&self.config, &self.roster.names())
     }

@@ -54,7 +54,6 @@ pub struct Gatekeeper {
 
 impl Gatekeeper {
     /// True if an address may not come in.
-    #[must_use]
     pub fn bans(&self, address: IpAddr) -> bool {
         (self.bans)(address)
     }

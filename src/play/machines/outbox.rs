@@ -37,7 +37,6 @@ impl Outbox {
     }
 
     /// The worker's name on the wire.
-    #[must_use]
     pub fn worker(&self) -> &WorkerId {
         &self.worker
     }
@@ -74,7 +73,6 @@ impl Outbox {
     }
 
     /// Leases whose answers are kept.
-    #[must_use]
     pub fn leases(&self) -> Vec<LeaseId> {
         let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let lease = |file: fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json")?.parse().ok();

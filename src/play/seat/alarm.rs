@@ -13,7 +13,6 @@ pub struct Alarm {
 
 impl Alarm {
     /// An alarm that is not set.
-    #[must_use]
     pub fn new() -> Self {
         Self { sleep: Box::pin(sleep(Duration::from_secs(3600))), at: None }
     }

@@ -146,14 +146,12 @@ impl Trace {
 
     /// For how long each thread of the player's process has waited for a processor, see [`usage::queued`]; empty for a
     /// player elsewhere and where the system does not count it.
-    #[must_use]
     pub fn queued(&self) -> Vec<(u32, Duration)> {
         let process = self.0.lock().process;
         process.and_then(usage::queued).unwrap_or_default()
     }
 
     /// The last lines of the protocol (`>` sent, `<` received) and of stderr (`!`), made printable.
-    #[must_use]
     pub fn report(&self) -> String {
         let lines = self.0.lock();
         let mut protocol = lines.protocol.clone();
@@ -167,7 +165,6 @@ impl Trace {
     }
 
     /// The last lines of stderr alone.
-    #[must_use]
     pub fn stderr_report(&self) -> String {
         let mut text = String::new();
         self.0.lock().stderr.write(&mut text);

@@ -107,14 +107,12 @@ impl fmt::Display for Estimate {
 }
 
 /// A number with its sign; what rounds to zero is `+0`, never `-0`.
-#[must_use]
 pub fn signed(value: f64, digits: usize) -> String {
     let text = rounded(value, digits);
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
 /// A number with so many digits after the point; what rounds to zero is `0`, never `-0`.
-#[must_use]
 pub fn rounded(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {

@@ -19,13 +19,11 @@ impl Color {
     pub const BOTH: [Self; 2] = [Self::Black, Self::White];
 
     /// 0 for black, 1 for white: the index into a `[T; 2]` kept by side.
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
     /// The mark of the side beside its player's name, its moves and its mates.
-    #[must_use]
     pub const fn sign(self) -> char {
         match self {
             Self::Black => '☗',

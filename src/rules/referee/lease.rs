@@ -109,7 +109,6 @@ impl Presence {
     pub const ALL: [Self; 4] = [Self::Here, Self::Silent, Self::Left, Self::Barred];
 
     /// The word for it in the database, on screens and pages.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Here => "here",

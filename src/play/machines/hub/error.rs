@@ -209,7 +209,6 @@ pub(crate) const TRY_AGAIN: &str = "try again";
 
 impl HubError {
     /// True if the manager does not want this worker, or its line is none any more: asking again would get the same answer.
-    #[must_use]
     pub fn is_for_good(&self) -> bool {
         match self {
             Self::NotAdmitted(why) => !why.contains(TRY_AGAIN),

@@ -21,7 +21,6 @@ const LONGEST_PATH: usize = 512;
 const DEEPEST: usize = 16;
 
 /// The SHA-256 of bytes, in hexadecimal digits.
-#[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     content::hex(&Sha256::digest(bytes))
 }
@@ -56,7 +55,6 @@ pub struct TreeRef(pub(crate) FileRef);
 
 impl TreeRef {
     /// The list of its files.
-    #[must_use]
     pub fn list(&self) -> &FileRef {
         &self.0
     }

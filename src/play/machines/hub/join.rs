@@ -59,31 +59,26 @@ pub async fn join(token: &Token, directory: &Path, name: &str) -> Result<Joined,
 
 impl Joined {
     /// The worker's connection. It is made again by itself.
-    #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// How the connection stands.
-    #[must_use]
     pub fn connection(&self) -> watch::Receiver<Connection> {
         self.connection.clone()
     }
 
     /// Its identity on the wire, the same at each start under this name on this machine.
-    #[must_use]
     pub fn id(&self) -> &WorkerId {
         &self.id
     }
 
     /// Its name: the one it asked for, with a number if another worker has that.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The event's subjects.
-    #[must_use]
     pub fn subjects(&self) -> &Subjects {
         &self.subjects
     }

@@ -36,7 +36,6 @@ pub struct MemberNames(pub(crate) SharedMembers);
 
 impl MemberNames {
     /// The name of a worker that was let in; `None` for any other.
-    #[must_use]
     pub fn of(&self, worker: &WorkerId) -> Option<String> {
         let members = self.0.lock();
         members.0.iter().find(|member| member.id == *worker).map(|member| member.name.clone())

@@ -13,7 +13,6 @@ use referee::pairing::Pairing;
 
 impl Stage {
     /// The stage with the least size; equal for two stages that differ in size alone.
-    #[must_use]
     pub fn without_size(&self) -> Self {
         let (format, games) = match self.format {
             Format::RoundRobin { .. } => (Format::RoundRobin { cycles: 1 }, 1),
@@ -81,7 +80,6 @@ pub struct Resizing<'a> {
 
 impl<'a> Resizing<'a> {
     /// The step from one list of stages to another that differs in size alone.
-    #[must_use]
     pub fn new(was: &'a [Stage], is: &'a [Stage], players: usize) -> Self {
         Self { was, is, players, joined: &[] }
     }

@@ -29,7 +29,6 @@ pub struct Family {
 
 impl Family {
     /// The family of a position given as SFEN.
-    #[must_use]
     pub fn of(sfen: &str) -> Self {
         let mut words = sfen.split(' ');
         let (board, hands) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());

@@ -31,7 +31,6 @@ pub enum Games {
 
 impl Entrance {
     /// True if players name their game, and may come as they like.
-    #[must_use]
     pub fn is_league(&self) -> bool {
         matches!(self.games, Games::League(_))
     }
@@ -75,7 +74,6 @@ impl Entrance {
 }
 
 /// What a player enters into a program to log in, for clients that are often used.
-#[must_use]
 pub fn settings(words: Language, (host, port): (&str, &str), name: &str, password: &str) -> Markup {
     html! {
         h3 { "ShogiHome" }
