@@ -106,7 +106,8 @@ pub struct FullGame {
 }
 
 /// State of a game: the column `state`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum GameState {
     /// The game has no end yet.
     Running,
@@ -123,13 +124,7 @@ pub enum GameState {
 impl GameState {
     /// The value of the column.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Adjourned => "adjourned",
-            Self::Aborted => "aborted",
-            Self::Replayed => "replayed",
-            Self::Counted => "counted",
-        }
+        self.into()
     }
 }
 

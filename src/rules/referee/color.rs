@@ -1,11 +1,14 @@
 //! The two sides of a game.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, ops::Not};
+use std::ops::Not;
 
 /// A side: black (sente) moves first from the even start, white (gote) in a handicap game.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, strum::Display,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Color {
     /// Sente, `b` in SFEN, `+` in CSA.
     #[default]
@@ -54,14 +57,5 @@ impl From<Color> for rsshogi::types::Color {
             Color::Black => Self::BLACK,
             Color::White => Self::WHITE,
         }
-    }
-}
-
-impl fmt::Display for Color {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Black => "black",
-            Self::White => "white",
-        })
     }
 }

@@ -92,7 +92,8 @@ pub struct MachineState {
 }
 
 /// Whether a machine is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Presence {
     /// It plays.
     Here,
@@ -110,12 +111,7 @@ impl Presence {
 
     /// The word for it in the database, on screens and pages.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Here => "here",
-            Self::Silent => "silent",
-            Self::Left => "left",
-            Self::Barred => "barred",
-        }
+        self.into()
     }
 }
 

@@ -54,8 +54,9 @@ pub struct Operation {
 }
 
 /// What an operator can do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case", tag = "action")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Action {
     /// No new game begins; running games go on.
     Paused,
@@ -293,39 +294,7 @@ pub enum Action {
 impl Action {
     /// The word for it in the database, JSON and reports.
     pub fn word(&self) -> &'static str {
-        match self {
-            Self::Paused => "paused",
-            Self::Resumed => "resumed",
-            Self::RegistrationClosed => "registration-closed",
-            Self::RegistrationOpened => "registration-opened",
-            Self::Kicked { .. } => "kicked",
-            Self::Banned { .. } => "banned",
-            Self::Unbanned { .. } => "unbanned",
-            Self::Muted { .. } => "muted",
-            Self::Unmuted { .. } => "unmuted",
-            Self::BuoyDeleted { .. } => "buoy-deleted",
-            Self::Announced { .. } => "announced",
-            Self::RegistrationApproved { .. } => "registration-approved",
-            Self::RegistrationRefused { .. } => "registration-refused",
-            Self::Adjourned { .. } => "adjourned",
-            Self::PlayedOn { .. } => "played-on",
-            Self::ClockSet { .. } => "clock-set",
-            Self::Restarted { .. } => "restarted",
-            Self::Ruled { .. } => "ruled",
-            Self::Replayed { .. } => "replayed",
-            Self::Paired { .. } => "paired",
-            Self::PairingGiven { .. } => "pairing-given",
-            Self::PairingDropped { .. } => "pairing-dropped",
-            Self::Appealed { .. } => "appealed",
-            Self::AppealAnswered { .. } => "appeal-answered",
-            Self::Swapped { .. } => "swapped",
-            Self::Penalised { .. } => "penalised",
-            Self::Withdrawn { .. } => "withdrawn",
-            Self::Returned { .. } => "returned",
-            Self::Joined { .. } => "joined",
-            Self::MachineDropped { .. } => "machine-dropped",
-            Self::MachineReadmitted { .. } => "machine-readmitted",
-        }
+        self.into()
     }
 
     /// The game that it is about.

@@ -18,7 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::BTreeMap;
 
 /// A rule that ranks players who are level in score. Its name in a configuration and in JSON is [`TieBreak::key`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum TieBreak {
     /// The sum of the opponents' scores; also called Solkoff, or sum of opponents' scores (SOS).
     Buchholz,
@@ -81,20 +82,7 @@ impl TieBreak {
 
     /// Its name in a configuration and in JSON.
     pub fn key(self) -> &'static str {
-        match self {
-            Self::Buchholz => "buchholz",
-            Self::Sosos => "sosos",
-            Self::Median => "median",
-            Self::MedianOfBeaten => "median-of-beaten",
-            Self::SonnebornBerger => "sonneborn-berger",
-            Self::DirectEncounter => "direct-encounter",
-            Self::Wins => "wins",
-            Self::WinsAsWhite => "wins-as-white",
-            Self::Progressive => "progressive",
-            Self::Rating => "rating",
-            Self::Seed => "seed",
-            Self::Lot => "lot",
-        }
+        self.into()
     }
 
     /// Its English name, as the heading of a column.
