@@ -11,13 +11,14 @@ use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use maud::{Markup, html};
 use notation::record::Format;
 use plan::{Event, Faults};
+use platform::network::own_address;
 use qrcode::{QrCode, render::svg};
 use referee::{annotations::Comment, entry::GameId};
 use report::{Report, exhibit::Exhibit};
 use std::{
     error::Error,
     io::{Cursor, Write},
-    net::{IpAddr, SocketAddr, TcpListener, UdpSocket},
+    net::{IpAddr, SocketAddr, TcpListener},
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 use web::{
@@ -32,8 +33,6 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 const PORT: u16 = 8080;
 /// Most records of a download.
 const RECORDS: usize = 20_000;
-/// An address of no machine, which the way out of the house leads to.
-const OUTSIDE: (&str, u16) = ("192.0.2.1", 9);
 
 /// What the page shows.
 struct Shown {
@@ -57,7 +56,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
             report => report.map_err(refused)?,
         };
         let tables = report.as_ref().map(|report| report.tables(words)).unwrap_or_default();
-        Ok::<_, Refusal>(Shown { event, report, tables, house: house() })
+        Ok::<_, Refusal>(Shown { event, report, tables, house: own_address() })
     });
     let found = found.await??;
     let all = |draw: fn(&Exhibit) -> String| found.tables.iter().map(draw).collect::<Vec<_>>().join("\n");
@@ -82,14 +81,6 @@ fn copied(title: &str, text: &str) -> Markup {
         h2 { (title) }
         form.order.wide { textarea readonly rows=(text.lines().count().clamp(3, 12)) spellcheck="false" aria-label=(title) { (text) } }
     }
-}
-
-/// The address of this machine in the house, if it has one.
-fn house() -> Option<IpAddr> {
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).ok()?;
-    // Nothing is sent: the system says which of its addresses would be used.
-    socket.connect(OUTSIDE).ok()?;
-    socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_loopback())
 }
 
 /// The public page: on or off, its addresses, and one of them to be photographed.

@@ -191,7 +191,7 @@ pub(crate) fn client(root: &Table<'_>) -> ClientConfig {
     ClientConfig {
         declares_at_once: table.word("declare") == Some("at-once"),
         engine: EnginePlan { hurry: Some(hurry), ..lone(&engine).unwrap_or_default() },
-        notify: NotifyConfig::read(root),
+        notify: NotifyConfig::of(root),
         http: HttpConfig::of(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
         ..ClientConfig::read(&table)
