@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub const VERSION: u32 = 1;
 
 /// The plan of an event as the database keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoredPlan {
     #[serde(default)]
     version: u32,
@@ -68,7 +68,7 @@ pub struct StoredPlan {
 }
 
 /// A player of a stored plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoredEngine {
     /// Name of the player.
     pub name: String,
@@ -100,12 +100,9 @@ pub struct StoredEngine {
 pub enum StoredPlanError {
     /// Written by a newer program.
     #[error(
-        "it was written by a newer renmei (version {found} of stored plans; this program reads up to {VERSION})"
+        "it was written by a newer renmei (version {0} of stored plans; this program reads up to {VERSION})"
     )]
-    Newer {
-        /// The version of the plan.
-        found: u32,
-    },
+    Newer(u32),
     /// Not a plan of this program.
     #[error("it is not a plan of this program: {0}")]
     Unreadable(String),
@@ -167,38 +164,13 @@ impl StoredPlan {
 
     /// The plan of results without moves, of games that were played elsewhere.
     pub fn of_results(name: &str, players: &[String], stage: Stage) -> Self {
-        let player = |name: &String| StoredEngine {
-            name: name.clone(),
-            remote: false,
-            restart: Restart::default(),
-            time: None,
-            clocks: vec![],
-            rating: None,
-            scale: None,
-            details: Map::new(),
-        };
+        let player = |name: &String| StoredEngine { name: name.clone(), ..StoredEngine::default() };
         let engines = players.iter().map(player).collect();
         Self { stages: vec![stage], engines, ..Self::of_records(name) }
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
-        let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
-        let (sprt, ranking, tune) = (None, RankingRules::default(), None);
-        let (fault_limit, us, ratings) = (None, None, None);
-        Self {
-            version,
-            name,
-            stages,
-            sprt,
-            ranking,
-            tune,
-            fault_limit,
-            engines: vec![],
-            us,
-            ratings,
-            log,
-            details,
-        }
+        Self { version: VERSION, name: name.to_owned(), stages: open_field(), details, ..Self::default() }
     }
 
     /// The JSON that the database keeps.
@@ -218,7 +190,7 @@ impl StoredPlan {
         }
         let Versioned { version } = serde_json::from_str(json)?;
         if version > VERSION {
-            return Err(StoredPlanError::Newer { found: version });
+            return Err(StoredPlanError::Newer(version));
         }
         Ok(serde_json::from_str(json)?)
     }
@@ -266,14 +238,6 @@ impl StoredEngine {
         let options = words("options").filter_map(|option| Some((option.get(0)?, option.get(1)?)));
         settings.extend(options.map(|(name, value)| format!("{}={}", word(name), word(value))));
         settings.join(" ")
-    }
-
-    /// The value of an option that the plan sets, as text.
-    pub fn option(&self, name: &str) -> Option<String> {
-        let options = self.details.get("options").and_then(Value::as_array).into_iter().flatten();
-        let is_it = |option: &&Value| option.get(0).and_then(Value::as_str) == Some(name);
-        let value = options.rev().find(is_it)?.get(1)?;
-        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
 
     fn of(engine: &EnginePlan) -> Self {
