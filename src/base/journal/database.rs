@@ -131,7 +131,7 @@ impl Database {
         })?;
         let found = usize::try_from(version).unwrap_or(usize::MAX);
         if id != APPLICATION_ID && (tables > 0 || id != 0 || version != 0) {
-            return Err(StoreError::Foreign { path: self.path.clone() });
+            return Err(StoreError::Foreign(self.path.clone()));
         }
         match found {
             0 => Ok(true),
@@ -164,10 +164,7 @@ impl Database {
         let faults = self.damage()?;
         if !faults.is_empty() {
             tracing::warn!(target: "journal", path = ?self.path, ?faults, "the file was damaged when its process died");
-            let damaged = |faults: Vec<String>| StoreError::Damaged {
-                path: self.path.clone(),
-                what: faults.join("; "),
-            };
+            let damaged = |faults: Vec<String>| StoreError::Damaged(self.path.clone(), faults.join("; "));
             self.write(|conn| conn.execute_batch("REINDEX")).map_err(|_| damaged(faults.clone()))?;
             let left = self.damage()?;
             if !left.is_empty() {

@@ -127,7 +127,7 @@ impl Journal {
     ) -> Result<Self, StoreError> {
         let hasty: Vec<Hasty> = readers.iter_mut().filter_map(|reader| reader.is_hasty.take()).collect();
         let path = store.path().to_owned();
-        let spawned = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let spawned = |source| StoreError::Thread(path.clone(), Arc::new(source));
         let feeds = readers.into_iter().map(Feed::start).collect::<Result<Vec<_>, _>>().map_err(spawned)?;
         let guard = Guard { inbox: Arc::clone(&inbox), path: path.clone() };
         let work = move || {
@@ -186,7 +186,7 @@ impl Journal {
         match (&waiting.failed, store) {
             (Some(source), _) => Err(waiting.stopped(source)),
             (None, Some(store)) => Ok(store),
-            (None, None) => Err(StoreError::Panicked { path: self.path.clone() }),
+            (None, None) => Err(StoreError::Panicked(self.path.clone())),
         }
     }
 
@@ -265,7 +265,7 @@ struct Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.inbox.fail(0, StoreError::Panicked { path: self.path.clone() });
+            self.inbox.fail(0, StoreError::Panicked(self.path.clone()));
         }
     }
 }
@@ -379,7 +379,7 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     fn stopped(&self, source: &Arc<StoreError>) -> StoreError {
-        StoreError::Stopped { unwritten: self.unwritten, source: Arc::clone(source) }
+        StoreError::Stopped(self.unwritten, Arc::clone(source))
     }
 
     fn is_empty(&self) -> bool {

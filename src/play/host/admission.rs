@@ -116,7 +116,7 @@ impl Admission {
             }
         };
         let thread = thread::Builder::new().name("admission".to_owned()).spawn(work);
-        let failed = |source| StoreError::Thread { path: database.to_owned(), source: Arc::new(source) };
+        let failed = |source| StoreError::Thread(database.to_owned(), Arc::new(source));
         thread.map(|_| Self(gate)).map_err(failed)
     }
 

@@ -127,7 +127,7 @@ async fn ask(client: &Client, token: &Token, request: &Request) -> Result<Answer
         match error.kind() {
             RequestErrorKind::NoResponders if Instant::now() < until => tokio::time::sleep(AGAIN).await,
             RequestErrorKind::NoResponders | RequestErrorKind::TimedOut => {
-                return Err(HubError::NoManager { address });
+                return Err(HubError::NoManager(address));
             }
             _ => return Err(HubError::Connect { address, cause: error.to_string() }),
         }
@@ -145,13 +145,13 @@ impl HeldKey {
         let path = directory.join(format!("{name}.lock"));
         let file = files::open(&path).map_err(failed(&path))?;
         let lock = Lock::exclusive(file);
-        let lock = lock.map_err(|_| HubError::NameInUse { name: name.to_owned() })?;
+        let lock = lock.map_err(|_| HubError::NameInUse(name.to_owned()))?;
         let file = format!("{name}.nkey");
         let path = directory.join(&file);
         let key = match directory::read(&path).map_err(failed(&path))? {
             Some(bytes) => {
                 let key = UserKey::from_seed(&String::from_utf8_lossy(&bytes));
-                key.ok_or_else(|| HubError::Keys { path: path.clone() })?
+                key.ok_or_else(|| HubError::Keys(path.clone()))?
             }
             None => {
                 let key = UserKey::random();

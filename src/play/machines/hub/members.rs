@@ -66,15 +66,12 @@ impl Members {
             crate::hub::keys::is_public(&member.key) && member.id == WorkerId::of(&member.key)
         };
         let read = read.filter(|Self(list)| list.iter().all(sound));
-        read.ok_or_else(|| HubError::Keys { path: directory.path(FILE) })
+        read.ok_or_else(|| HubError::Keys(directory.path(FILE)))
     }
 
     /// Writes them.
     pub fn write(&self, directory: &Directory) -> Result<(), HubError> {
-        let unwritten = |error: serde_json::Error| HubError::Directory {
-            path: directory.path(FILE),
-            source: error.into(),
-        };
+        let unwritten = |error: serde_json::Error| HubError::Directory(directory.path(FILE), error.into());
         directory.write(FILE, &serde_json::to_vec_pretty(self).map_err(unwritten)?)
     }
 
