@@ -173,14 +173,6 @@ impl Store {
         self.has_mark(PAUSED)
     }
 
-    /// Whether tests that are added wait for an approval.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn queue_asks(&self) -> Result<bool, StoreError> {
-        self.has_mark(ASKS)
-    }
-
     fn has_mark(&self, key: &str) -> Result<bool, StoreError> {
         self.database.check(|conn| {
             let mut mark = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)")?;

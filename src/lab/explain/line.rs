@@ -50,7 +50,6 @@ pub struct Line {
     pub own: Vec<Own>,
     /// Moves of the opening, which no player chose.
     pub opening: usize,
-    start: String,
     argument: String,
     moves: Vec<Move>,
     /// The positions, each as SFEN and with the side to move.
@@ -137,17 +136,11 @@ impl Line {
             own: vec![],
             opening: 0,
             argument: argument(start),
-            start: start.to_owned(),
             moves,
             positions,
             undeclared,
             first,
         })
-    }
-
-    /// The start position as SFEN.
-    pub fn start(&self) -> &str {
-        &self.start
     }
 
     /// Number of moves.

@@ -40,12 +40,6 @@ impl Alarm {
     }
 }
 
-impl Default for Alarm {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

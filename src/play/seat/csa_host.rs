@@ -140,11 +140,6 @@ impl CsaHost {
         self.phase
     }
 
-    /// The side played.
-    pub fn color(&self) -> Color {
-        self.terms.color
-    }
-
     /// The Game_ID, as it is announced.
     pub fn game_id(&self) -> &str {
         self.terms.summary.game_id.as_deref().unwrap_or_default()

@@ -16,11 +16,6 @@ impl Ranges {
         self.len
     }
 
-    /// True if the set is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// True if `index` is in the set.
     pub fn contains(&self, index: u64) -> bool {
         self.around(index).is_some()
