@@ -170,10 +170,7 @@ pub struct QuietStdout(Arc<Shared>);
 
 impl Write for QuietStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.gone.load(Relaxed) {
-            true => io::stdout().write(bytes),
-            false => Ok(bytes.len()),
-        }
+        if self.0.gone.load(Relaxed) { io::stdout().write(bytes) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {

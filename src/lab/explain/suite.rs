@@ -90,10 +90,7 @@ pub fn read(text: &str) -> Result<Vec<Task>, SuiteFault> {
             return Err(fault(TaskFault::TooMany));
         }
     }
-    match tasks.is_empty() {
-        true => Err(SuiteFault { line: 1, fault: TaskFault::Nothing }),
-        false => Ok(tasks),
-    }
+    if tasks.is_empty() { Err(SuiteFault { line: 1, fault: TaskFault::Nothing }) } else { Ok(tasks) }
 }
 
 fn task(line: &str) -> Result<Task, TaskFault> {
@@ -110,10 +107,7 @@ fn task(line: &str) -> Result<Task, TaskFault> {
             _ => task.more.push((code.to_owned(), operands.to_owned())),
         }
     }
-    match task.best.is_empty() && task.avoid.is_empty() {
-        true => Err(TaskFault::NoAim),
-        false => Ok(task),
-    }
+    if task.best.is_empty() && task.avoid.is_empty() { Err(TaskFault::NoAim) } else { Ok(task) }
 }
 
 /// The SFEN at the start of a line, and the rest of the line. The move number may be missing, as in EPD.

@@ -481,10 +481,7 @@ impl Connection {
             }
             rest = &rest[end + 1..];
         }
-        match self.may_hear() {
-            true => self.keep(rest, at),
-            false => self.unheard = (rest.to_vec(), at),
-        }
+        if self.may_hear() { self.keep(rest, at) } else { self.unheard = (rest.to_vec(), at) }
     }
 
     /// Hears what was left unheard, if nothing stands against it any more.

@@ -16,10 +16,7 @@ pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            match is_hidden(c) {
-                true => text.extend(c.escape_default()),
-                false => text.push(c),
-            }
+            if is_hidden(c) { text.extend(c.escape_default()) } else { text.push(c) }
         }
         for byte in chunk.invalid() {
             let _infallible = write!(text, "\\x{byte:02x}");

@@ -512,10 +512,7 @@ impl Report {
         };
         let (name, other) = (plot::plain(&first.name), plot::plain(&second.name));
         let is_level = self.duel().is_some() && points(first) == points(second);
-        Some(match is_level {
-            true => language.level(&name, &other, &score),
-            false => language.winner(&name, &score),
-        })
+        Some(if is_level { language.level(&name, &other, &score) } else { language.winner(&name, &score) })
     }
 
     /// The report with what the database knows beside the entries: games that were lost because a player failed, machines,

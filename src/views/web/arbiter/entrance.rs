@@ -109,10 +109,7 @@ fn host(at: &SocketAddr, headers: &HeaderMap) -> String {
     };
     let is_name =
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b".-[]:".contains(&b));
-    match at.ip().is_unspecified() && is_name {
-        true => name.to_owned(),
-        false => at.ip().to_string(),
-    }
+    if at.ip().is_unspecified() && is_name { name.to_owned() } else { at.ip().to_string() }
 }
 
 #[cfg(test)]
