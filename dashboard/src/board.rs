@@ -31,14 +31,12 @@ const HAND: [PieceType; 7] = [
 
 impl Board {
     /// The board of a game after so many plies.
-    #[must_use]
     pub fn of(game: &RunningGame, plies: usize) -> Self {
         let last = plies.min(game.plies.len()).checked_sub(1).map(|at| game.plies[at].mv);
         Self { position: game.position_at(plies), last }
     }
 
     /// The side to move.
-    #[must_use]
     pub fn turn(&self) -> Color {
         Color::from(self.position.turn())
     }
@@ -58,7 +56,6 @@ impl Board {
     }
 
     /// A legal move in Japanese notation with its origin: `☗７六歩(77)`.
-    #[must_use]
     pub fn spell(&self, mv: Move) -> String {
         let (mark, to) = (self.turn().sign(), mv.to_sq());
         let place = match self.last {
@@ -90,7 +87,6 @@ fn numbers(square: Square) -> (usize, usize) {
 }
 
 /// The name of a piece in one kanji.
-#[must_use]
 pub fn kanji(piece: PieceType, color: Color) -> char {
     match piece {
         PieceType::ROOK => '飛',

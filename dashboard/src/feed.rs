@@ -35,7 +35,6 @@ pub struct Feed(Arc<Shared>);
 pub struct Inbox(Arc<Shared>);
 
 /// A queue, as its two ends.
-#[must_use]
 pub fn pair() -> (Feed, Inbox) {
     let shared = Arc::new(Shared::default());
     (Feed(shared.clone()), Inbox(shared))
@@ -54,7 +53,6 @@ impl Feed {
     }
 
     /// True if the receiving end is gone.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
@@ -74,13 +72,11 @@ impl Inbox {
     }
 
     /// Number of queued entries.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.waiting().entries
     }
 
     /// True if the sending end is gone, so that only queued entries remain.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.over.load(Ordering::Acquire)
     }

@@ -44,7 +44,6 @@ impl Screen {
     ];
 
     /// The name of the screen.
-    #[must_use]
     pub fn name(self, words: Language) -> &'static str {
         match self {
             Self::Event => words.pick("event", "大会"),
@@ -124,7 +123,6 @@ pub enum Form {
 }
 
 /// The action of a key; `writing`: the filter is being edited.
-#[must_use]
 pub fn action(key: KeyEvent, writing: bool) -> Option<Action> {
     if key.kind == KeyEventKind::Release {
         return None;

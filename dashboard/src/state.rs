@@ -125,7 +125,6 @@ pub struct MachineLine {
 
 impl State {
     /// The state before the first entry.
-    #[must_use]
     pub fn new(mut info: EventInfo) -> Self {
         let names = info.engines.iter_mut().map(|engine| &mut engine.name);
         names.chain([&mut info.name, &mut info.format]).for_each(|text| *text = clean(text));
@@ -165,19 +164,16 @@ impl State {
     }
 
     /// A player's name, printable.
-    #[must_use]
     pub fn player(&self, player: PlayerId) -> &str {
         self.info.engines.get(player.index()).map_or("?", |engine| &engine.name)
     }
 
     /// The time control of a player; untimed if unknown.
-    #[must_use]
     pub fn time(&self, player: PlayerId) -> TimeControl {
         self.info.engines.get(player.index()).map(|engine| engine.time).unwrap_or_default()
     }
 
     /// What is known of the scales of the players' scores in a game.
-    #[must_use]
     pub fn scales(&self, game: &Game) -> GameScales {
         GameScales::new(game.players().map(|player| self.info.engines.get(player.index())?.scale))
     }
@@ -430,14 +426,12 @@ impl State {
     }
 
     /// Number of games that count.
-    #[must_use]
     pub fn counted(&self) -> u64 {
         self.standings.total().players.iter().map(|record| record.games().games()).sum::<u64>() / 2
     }
 
     /// Estimated milliseconds until the event is over, by the pace of the last games of this run; `None` before the
     /// first end. `None` where an engine is halted: games of it that are left never begin.
-    #[must_use]
     pub fn to_go(&self) -> Option<u64> {
         if !self.standings.halts().is_empty() {
             return None;
@@ -497,7 +491,6 @@ fn clean_lines(text: &str) -> String {
 }
 
 /// The result for one side.
-#[must_use]
 pub fn result_of(outcome: Outcome, color: referee::Color, words: Language) -> &'static str {
     match outcome.winner() {
         Some(winner) if winner == color => words.pick("won", "勝ち"),
@@ -508,7 +501,6 @@ pub fn result_of(outcome: Outcome, color: referee::Color, words: Language) -> &'
 }
 
 /// True if a game ended by a fault.
-#[must_use]
 pub fn is_fault(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Win { by, .. } => by.is_fault(),

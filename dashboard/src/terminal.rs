@@ -132,13 +132,11 @@ impl Dashboard {
     }
 
     /// A writer that discards lines while the screens are shown and writes to stdout afterwards.
-    #[must_use]
     pub fn quiet_stdout(&self) -> QuietStdout {
         QuietStdout(self.shared.clone())
     }
 
     /// A log whose lines go to the log screen while the screens are shown and to stderr afterwards.
-    #[must_use]
     pub fn log(&self) -> Log {
         Log(self.shared.clone())
     }
@@ -172,10 +170,7 @@ pub struct QuietStdout(Arc<Shared>);
 
 impl Write for QuietStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.gone.load(Relaxed) {
-            true => io::stdout().write(bytes),
-            false => Ok(bytes.len()),
-        }
+        if self.0.gone.load(Relaxed) { io::stdout().write(bytes) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {

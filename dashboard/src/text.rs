@@ -4,7 +4,6 @@ use std::time::Duration;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Untrusted text with every control sequence escaped.
-#[must_use]
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for c in text.chars() {
@@ -18,19 +17,16 @@ pub fn clean(text: &str) -> String {
 }
 
 /// Untrusted text of several lines, as [`clean`] does it.
-#[must_use]
 pub fn clean_lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// Columns that text takes; kanji take two.
-#[must_use]
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
 /// Text cut to at most `width` columns, with an ellipsis if something is cut off.
-#[must_use]
 pub fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
@@ -50,7 +46,6 @@ pub fn cut(text: &str, width: usize) -> String {
 }
 
 /// A name cut to at most `width` columns: the end is kept, because versions of an engine differ there.
-#[must_use]
 pub fn name(name: &str, width: usize) -> String {
     // Fewer columns leave no room for the end.
     if columns(name) <= width || width < 7 {
@@ -67,7 +62,6 @@ pub fn name(name: &str, width: usize) -> String {
 }
 
 /// Text in lines of at most `width` columns, broken at blanks if possible.
-#[must_use]
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let (mut lines, mut line) = (vec![], String::new());
     for word in text.split_inclusive(' ') {
@@ -87,7 +81,6 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Text in exactly `width` columns, at the left.
-#[must_use]
 pub fn left(text: &str, width: usize) -> String {
     let text = cut(text, width);
     let gap = width.saturating_sub(columns(&text));
@@ -95,20 +88,17 @@ pub fn left(text: &str, width: usize) -> String {
 }
 
 /// Text in exactly `width` columns, at the right.
-#[must_use]
 pub fn right(text: &str, width: usize) -> String {
     let text = cut(text, width);
     " ".repeat(width.saturating_sub(columns(&text))) + &text
 }
 
 /// Whole milliseconds.
-#[must_use]
 pub fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A time as on a clock: tenths below ten seconds, then `m:ss`, then `h:mm:ss`.
-#[must_use]
 pub fn clock(time: Duration) -> String {
     let ms = millis(time);
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
@@ -120,14 +110,12 @@ pub fn clock(time: Duration) -> String {
 }
 
 /// The time of day in UTC of a time in ms since 1970: `21:40:05`.
-#[must_use]
 pub fn time_of_day(at: i64) -> String {
     let seconds = at.div_euclid(1000).rem_euclid(86_400);
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// A duration in ms with its unit: `42 s`, `7 min`, `3 h 05`, `4 d 02 h`.
-#[must_use]
 pub fn lasting(ms: u64) -> String {
     let (minutes, hours) = (ms / 60_000, ms / 3_600_000);
     match ms {
@@ -139,7 +127,6 @@ pub fn lasting(ms: u64) -> String {
 }
 
 /// A large count in four or five columns: `999`, `12.3k`, `4.5M`.
-#[must_use]
 pub fn short(count: u64) -> String {
     let scaled = |unit: f64, name: &str| {
         let value = count as f64 / unit;

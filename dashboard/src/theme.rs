@@ -39,7 +39,6 @@ pub enum Role {
 
 impl Palette {
     /// The palette for the values of `NO_COLOR` and `COLORTERM`.
-    #[must_use]
     pub fn of(no_color: Option<&str>, colorterm: Option<&str>) -> Self {
         match (no_color, colorterm) {
             (Some(set), _) if !set.is_empty() => Self::Mono,
@@ -49,7 +48,6 @@ impl Palette {
     }
 
     /// The style of a role.
-    #[must_use]
     pub fn style(self, role: Role) -> Style {
         let style = Style::new().add_modifier(modifier(role));
         match (self, role) {

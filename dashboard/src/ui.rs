@@ -69,7 +69,6 @@ impl Order {
     const ALL: [Self; 5] = [Self::Time, Self::Player, Self::Result, Self::Length, Self::Left];
 
     /// The name of the order.
-    #[must_use]
     pub fn name(self, words: Language) -> &'static str {
         match self {
             Self::Time => words.pick("time", "時刻"),
@@ -247,7 +246,6 @@ impl Ui {
     }
 
     /// The running games that pass the filter and, on the boards screen, recently finished ones, newest first.
-    #[must_use]
     pub fn games<'a>(&self, state: &'a State) -> Vec<&'a Game> {
         let mut games: Vec<&Game> = state.running().collect();
         if self.screen == Screen::Games {
@@ -267,7 +265,6 @@ impl Ui {
     }
 
     /// The finished games that pass the filter, newest first unless another order is chosen.
-    #[must_use]
     pub fn played<'a>(&self, state: &'a State) -> Vec<&'a Played> {
         let players = |played: &Played| [played.pairing.black, played.pairing.white];
         let passes = |played: &&Played| self.passes(state, players(played), Some(played.outcome));
@@ -282,7 +279,6 @@ impl Ui {
     }
 
     /// Whether every word of the filter is in a player's name or in the words of the ending.
-    #[must_use]
     pub fn passes(
         &self,
         state: &State,
@@ -300,7 +296,6 @@ impl Ui {
     }
 
     /// True if every word of the filter is in the text.
-    #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         matches(&self.filter, text)
     }

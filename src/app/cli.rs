@@ -43,7 +43,6 @@ Exit codes:
   20  `check`: the engine has faults; `doctor`: no event can run here; `import --verify`: records disagree with the referee; `suite`: a position was not solved; `verify`: the database was altered";
 
 /// The command line as its help, completions and manual pages show it.
-#[must_use]
 pub fn command() -> clap::Command {
     let command = Cli::command();
     let overview = overview(&command);
@@ -69,7 +68,6 @@ fn overview(command: &clap::Command) -> String {
 }
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
-#[must_use]
 pub fn parse() -> Cli {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     // A program that was started by a double-click has a window of its own, and nobody can type a command there.

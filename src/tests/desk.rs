@@ -390,7 +390,7 @@ fn an_engine_that_was_halted_is_on_the_first_page_with_what_it_did() {
     let desk = Desk::new();
     let (random, puppet) = (program("renmei-random"), program("renmei-puppet"));
     let text = format!(
-        "[event]\nname = \"cup\"\ngames = 40\nfault_limit = \"2\"\n[time]\nbyoyomi = \"60s\"\n[[engines]]\nname = \"a\"\ncommand = '{}'\n\
+        "[event]\nname = \"cup\"\ngames = 40\nlook = false\nfault_limit = \"2\"\n[time]\nbyoyomi = \"60s\"\n[[engines]]\nname = \"a\"\ncommand = '{}'\n\
          [[engines]]\nname = \"b\"\ncommand = '{}'\nargs = [\"--mode\", \"crash\"]\n",
         random.display(),
         puppet.display()
@@ -661,6 +661,9 @@ fn an_engine_plays_its_games_on_a_server_from_the_desk_and_is_over_then() {
     until("a server", || open.state("house") == "plays");
     let lines = open.get("/guests?event=house");
     let port = between(&lines, "\nport=", "\n");
+    let at_its_port = [("kind", "guests"), ("name", "another"), ("port", port), ("do", "begin")];
+    let refused = open.post("/new/event", &at_its_port);
+    assert!(refused.status == 409 && refused.body.contains(port), "{}", refused.body);
 
     let form = |secret: &'static str| {
         vec![

@@ -22,13 +22,11 @@ const PAUSE: i64 = 1000;
 
 impl Figures {
     /// True if the values should be computed again.
-    #[must_use]
     pub fn is_due(&self, now: i64) -> bool {
         self.stale && self.computed.is_none_or(|computed| now - computed >= PAUSE || now < computed)
     }
 
     /// Computes the values.
-    #[must_use]
     pub fn of(info: &EventInfo, standings: &Standings, scale: Option<&Scale>, now: i64) -> Self {
         let table = standings.cross_table();
         let ratings = fit(&if table.players() > RATED { CrossTable::default() } else { table });

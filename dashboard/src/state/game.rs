@@ -28,7 +28,6 @@ pub struct End {
 
 impl End {
     /// The ending of an entry.
-    #[must_use]
     pub fn of(ended: &GameEnded, at: i64) -> Self {
         let reason = ended.reason().map(|reason| clean(&reason));
         Self { outcome: ended.outcome, at, evidence: clean_lines(&ended.evidence), reason }
@@ -66,7 +65,6 @@ impl DerefMut for Game {
 
 impl Game {
     /// The first `plies` moves in Japanese notation.
-    #[must_use]
     pub fn words(&self, plies: usize) -> Vec<String> {
         let mut board = Board::of(self, 0);
         let mut spell = |mv| {
@@ -78,26 +76,22 @@ impl Game {
     }
 
     /// A move in Japanese notation, counted from 0.
-    #[must_use]
     pub fn word(&self, at: usize) -> String {
         self.plies.get(at).map_or_else(String::new, |ply| Board::of(self, at).spell(ply.mv))
     }
 
     /// The clock of a side after so many plies, as [`RunningGame::clock`] gives it.
-    #[must_use]
     pub fn clock(&self, color: Color, plies: usize, now: i64) -> Option<ShownClock> {
         self.running.clock(color, plies, self.end.is_none(), now)
     }
 
     /// The time of the side that has less of it left, in ms; untimed games have the most.
-    #[must_use]
     pub fn least_left(&self, now: i64) -> u64 {
         let left = |color| self.clock(color, self.plies.len(), now).map(|clock| clock.main + clock.byoyomi);
         Color::BOTH.into_iter().filter_map(left).min().map_or(u64::MAX, millis)
     }
 
     /// Expected score of black, 0 to 1, by the last evaluation of the judge, else by the last that a player printed.
-    #[must_use]
     pub fn expected(&self) -> Option<f64> {
         self.opinion(self.plies.len()).or_else(|| self.evaluation()).map(Evaluation::black_share)
     }

@@ -5,7 +5,6 @@ use contest::standings::Wdl;
 use std::collections::BTreeMap;
 
 /// Results of black by the number of the opening, the most uneven ones first.
-#[must_use]
 pub fn by_opening(state: &State) -> Vec<(u64, Wdl)> {
     let mut by_opening: BTreeMap<u64, Wdl> = BTreeMap::new();
     for played in state.played.iter().filter(|played| !played.replayed) {

@@ -82,7 +82,6 @@ fn cell(board: &Board, ui: &Ui, square: Square, at: (u16, u16), large: bool, pai
 }
 
 /// A hand in words: `飛 角2 歩13`, or `R B2 P13`.
-#[must_use]
 pub fn hand(board: &Board, color: Color, ui: &Ui) -> String {
     let piece = |(piece, count): (PieceType, u32)| {
         let name = if ui.ascii { piece.to_string() } else { kanji(piece, color).to_string() };

@@ -12,7 +12,6 @@ use std::time::Duration;
 const LOW: Duration = Duration::from_secs(10);
 
 /// The clock of a side after `ply` plies, with its role.
-#[must_use]
 pub fn words(game: &Game, color: Color, ply: usize, state: &State) -> (String, Role) {
     let Some(ShownClock { main, byoyomi, running }) = game.clock(color, ply, state.now) else {
         return (state.language.time_used(&text::clock(game.used(color, ply))), Role::Quiet);
@@ -31,7 +30,6 @@ pub fn words(game: &Game, color: Color, ply: usize, state: &State) -> (String, R
 }
 
 /// The clock in few columns.
-#[must_use]
 pub fn short(game: &Game, color: Color, ply: usize, now: i64) -> String {
     match game.clock(color, ply, now) {
         Some(ShownClock { main: Duration::ZERO, byoyomi, .. }) => text::clock(byoyomi),

@@ -22,7 +22,6 @@ const JUDGE: &str = "◆";
 
 /// The title of the graph: from whose side the evaluations are, on which scale where one is given, whose mark is which, and
 /// what the judge says of the position that is shown, or said last before it.
-#[must_use]
 pub fn title(
     names: [&str; 2],
     scales: GameScales,

@@ -7,7 +7,6 @@ use referee::{entry::PlayerId, rating::rounded};
 use report::{Language, TestReport, model_word, verdict_phrase};
 
 /// Rows for a window of this height.
-#[must_use]
 pub fn rows(window: u16) -> u16 {
     if window >= 50 {
         16

@@ -41,7 +41,6 @@ impl Default for Savings {
 
 impl Savings {
     /// The factor on the base time that uses up the saved time on average.
-    #[must_use]
     pub fn factor(&self) -> f64 {
         (1.0 / self.used.max(f64::MIN_POSITIVE)).clamp(1.0, LONGEST)
     }
@@ -85,7 +84,6 @@ pub struct Plan<'a> {
 
 impl Plan<'_> {
     /// The reason to end the search now, if any. `spending` is the time used, if time is limited.
-    #[must_use]
     pub fn verdict(&self, progress: &Progress, spending: Option<Spending>) -> Option<Reason> {
         let best = progress.moves.first()?;
         let limited = spending.is_some() || self.playouts.is_some();
@@ -142,7 +140,6 @@ impl Plan<'_> {
     }
 
     /// The base time with its factor.
-    #[must_use]
     pub fn base(&self, spending: &Spending) -> Duration {
         spending.budget.soft.mul_f64(self.factor).min(spending.budget.hard)
     }

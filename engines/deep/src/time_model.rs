@@ -42,13 +42,11 @@ const SHIPPED: &str = include_str!("../weights/stopping.toml");
 impl Features {
     /// The features after `visits` visits with `future` more to come, where the best move has the share
     /// `share`.
-    #[must_use]
     pub fn new(share: f64, visits: f64, future: f64) -> Self {
         Self { share, visits: visits.max(1.0).log2(), future: future.max(1.0).log2() }
     }
 
     /// The features of a running search; `None` before its first visit.
-    #[must_use]
     pub fn of(progress: &Progress, future: f64) -> Option<Self> {
         let best = progress.moves.first().filter(|_| progress.visits > 0)?;
         let visits = progress.visits as f64;
@@ -73,7 +71,6 @@ impl Model {
     }
 
     /// The probability that the best move changes.
-    #[must_use]
     pub fn change(&self, features: &Features) -> f64 {
         let coefficients = [self.intercept, self.share, self.visits, self.future];
         let logit: f64 = coefficients.iter().zip(features.row()).map(|(weight, part)| weight * part).sum();

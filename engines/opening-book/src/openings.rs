@@ -26,7 +26,6 @@ impl Default for Openings {
 
 impl Openings {
     /// The four options, for the engine to declare among its own.
-    #[must_use]
     pub fn options() -> [OptionSpec; 4] {
         [
             OptionSpec::filename("BookFile", ""),

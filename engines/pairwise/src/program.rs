@@ -28,7 +28,6 @@ enum Command {
 }
 
 /// Parses the command line and runs the command.
-#[must_use]
 pub fn main() -> ExitCode {
     let mut out = io::stdout();
     let done = match Arguments::parse().command {

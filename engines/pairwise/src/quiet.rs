@@ -17,7 +17,6 @@ pub struct QuietEvaluator<'a> {
 
 impl<'a> QuietEvaluator<'a> {
     /// An evaluator that knows `weights`.
-    #[must_use]
     pub fn new(weights: &'a Weights) -> Self {
         Self { weights, searcher: Searcher::new(weights) }
     }

@@ -83,7 +83,6 @@ pub struct Searcher {
 
 impl Searcher {
     /// A searcher with a table of about `megabytes` MiB.
-    #[must_use]
     pub fn new(megabytes: usize) -> Self {
         Self { table: Table::new(megabytes), histories: Vec::new() }
     }

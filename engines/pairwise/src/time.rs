@@ -35,7 +35,6 @@ impl Plan {
 
     /// Factor on the planned time: below 1 if the best move is stable and takes nearly all nodes, above 1 if it
     /// changes or its value drops.
-    #[must_use]
     pub fn worth(&self) -> f64 {
         let steady = [1.7, 1.4, 1.2, 1.1, 1.0, 0.9, 0.85, 0.8][self.steady.min(7) as usize];
         let fallen = 1.0 + f64::from(self.fallen.min(300)) / 300.0;
@@ -44,7 +43,6 @@ impl Plan {
     }
 
     /// True if the engine answers now instead of starting another iteration. `choices` is the number of legal moves.
-    #[must_use]
     pub fn is_enough(&self, spending: &Spending, choices: usize) -> bool {
         // A mate that might still be shortened is searched up to this depth only.
         if choices == 1 || is_decided(self.value) && self.depth >= 12 {

@@ -40,7 +40,6 @@ Examples:
   renmei match --engine cmd=renmei-random option.Style=greedy --engine cmd=renmei-random --games 10";
 
 /// Runs the engine on stdin and stdout until `quit` or the end of the input.
-#[must_use]
 pub fn main() -> ExitCode {
     let engine = Random { rng: SplitMix64::new(DEFAULT_SEED) };
     match std::env::args().nth(1).as_deref() {

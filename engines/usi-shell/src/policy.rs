@@ -144,10 +144,7 @@ impl FromStr for TimePolicy {
         let mut policy = Self::default();
         text.split_ascii_whitespace().try_for_each(|word| policy.set(word))?;
         let is_sorted = policy.phases.is_sorted_by(|(one, _), (next, _)| one < next);
-        match is_sorted && policy.phases.len() <= MOST_PHASES {
-            true => Ok(policy),
-            false => Err(PolicyError::Phases),
-        }
+        if is_sorted && policy.phases.len() <= MOST_PHASES { Ok(policy) } else { Err(PolicyError::Phases) }
     }
 }
 

@@ -156,10 +156,7 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
     for event in store.events()?.iter().filter(|event| !event.closed) {
         for game in store.games_of_machine(event.id, machine)? {
             let answer = ask(&args.database, &of_operator(Command::Replay { game: game.0 }))?;
-            match answer.ok {
-                true => played_again += 1,
-                false => stay.push(printable(answer.text.as_bytes())),
-            }
+            if answer.ok { played_again += 1 } else { stay.push(printable(answer.text.as_bytes())) }
         }
     }
     stay.iter().for_each(|why| err_line!("{why}"));

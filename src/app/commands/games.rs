@@ -104,10 +104,7 @@ pub(super) fn plan(
 
 /// Gives a match without a name of its own one that is free; see [`take_a_free_name`].
 pub(super) fn take_a_free_name_unless_named(plan: &mut Plan, place: &PlaceArgs) -> Result<(), Failure> {
-    match place.name.is_none() && place.db.is_none() {
-        true => take_a_free_name(plan),
-        false => Ok(()),
-    }
+    if place.name.is_none() && place.db.is_none() { take_a_free_name(plan) } else { Ok(()) }
 }
 
 /// Gives a match that differs from the one in this directory a name and a database of its own: `match-2`, `match-3` and

@@ -76,10 +76,7 @@ fn ask_for(args: &RerunArgs, games: &[GameRow]) -> Result<Rerun, Failure> {
         let command = Command::Replay { game: row.game.0 };
         let (named, reason) = (args.named.clone(), Some(args.reason.clone()));
         let answer = ask(&args.database, &Request { named, reason, command })?;
-        match answer.ok {
-            true => rerun.again.push(row.game),
-            false => rerun.stay.push(answer.text),
-        }
+        if answer.ok { rerun.again.push(row.game) } else { rerun.stay.push(answer.text) }
     }
     Ok(rerun)
 }

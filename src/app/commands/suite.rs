@@ -124,10 +124,7 @@ fn text(path: &Path) -> io::Result<String> {
     let from: Box<dyn Read> =
         if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
     from.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MOST_BYTES {
-        true => Err(io::Error::other("larger than 64 MiB")),
-        false => Ok(text),
-    }
+    if text.len() as u64 > MOST_BYTES { Err(io::Error::other("larger than 64 MiB")) } else { Ok(text) }
 }
 
 impl EffortArgs {

@@ -139,10 +139,7 @@ impl Tested {
 /// The name of a commit in an event: its digits, behind what was typed unless that says the same.
 fn name(rev: &str, commit: &Commit) -> String {
     let digits = short(&commit.id);
-    match commit.id.starts_with(rev) {
-        true => digits.to_owned(),
-        false => format!("{rev}@{digits}"),
-    }
+    if commit.id.starts_with(rev) { digits.to_owned() } else { format!("{rev}@{digits}") }
 }
 
 /// The repository of the arguments: a URL, or an absolute path.

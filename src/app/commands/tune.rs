@@ -98,10 +98,7 @@ pub fn tune(args: &TuneArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     if let Some(path) = &args.plot {
         write_picture(&tuner.plot(&plan.name), path)?;
     }
-    match args.confirm && exit == Exit::Done {
-        true => confirm(&plan, &tuner, args, open_screen),
-        false => Ok(exit),
-    }
+    if args.confirm && exit == Exit::Done { confirm(&plan, &tuner, args, open_screen) } else { Ok(exit) }
 }
 
 /// Shows what an engine said last in a game that ended by its fault.

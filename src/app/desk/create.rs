@@ -8,6 +8,7 @@ use crate::{
     fields::Fields,
     hosted, lead,
     library::{Library, LibraryError},
+    publish::is_free,
     waiting,
 };
 use axum::{
@@ -92,7 +93,11 @@ pub(crate) async fn show(
             return Err(Refusal::bad(Language::two_engines_play));
         }
         let event = compose::check(&desk.0.place, &text);
+        let port = fields.text("port").parse().ok();
         let begins = fields.text("do") == "begin";
+        if let Some(port) = port.filter(|port| begins && kind == Kind::Guests && !is_free(*port)) {
+            return Err(Refusal::conflict(move |words| words.port_is_taken(port)));
+        }
         if event.is_ok() && (begins || fields.text("do") == "keep") {
             return desk.create(fields.text("name"), &text, begins);
         }

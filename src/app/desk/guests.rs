@@ -170,7 +170,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         }
         (house.lines(words, issued.as_ref(), query.text("game"), registers))
     };
-    Ok(Page::new(title, "/", content))
+    Ok(Page::new(title, "/", content).with(&["copy.js"]))
 }
 
 impl House {

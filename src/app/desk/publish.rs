@@ -11,6 +11,7 @@ use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use maud::{Markup, html};
 use notation::record::Format;
 use plan::{Event, Faults};
+use platform::network::own_address;
 use qrcode::{QrCode, render::svg};
 use referee::{annotations::Comment, entry::GameId};
 use report::{Report, exhibit::Exhibit};
@@ -56,7 +57,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
             report => report.map_err(refused)?,
         };
         let tables = report.as_ref().map(|report| report.tables(words)).unwrap_or_default();
-        Ok::<_, Refusal>(Shown { event, report, tables, house: house() })
+        Ok::<_, Refusal>(Shown { event, report, tables, house: own_address() })
     });
     let found = found.await??;
     let all = |draw: fn(&Exhibit) -> String| found.tables.iter().map(draw).collect::<Vec<_>>().join("\n");
@@ -66,29 +67,25 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         (public(words, &name, &found))
         @if let Some(report) = &found.report {
             (records_form(words, &name))
-            (copied("Markdown", &all(Exhibit::markdown)))
-            (copied("BBCode", &all(Exhibit::bbcode)))
-            (copied("HTML", &all(Exhibit::html)))
-            (copied(words.plain_text(), &all(Exhibit::to_string)))
-            @if let Some(head) = &report.head { h2 { (words.certificate()) } p { code { (head) } } p { (words.what_a_certificate_is()) } }
+            (copied(words, "Markdown", &all(Exhibit::markdown)))
+            (copied(words, "BBCode", &all(Exhibit::bbcode)))
+            (copied(words, "HTML", &all(Exhibit::html)))
+            (copied(words, words.plain_text(), &all(Exhibit::to_string)))
+            @if let Some(head) = &report.head { h2 { (words.certificate()) } p { code data-copy=(words.copy_text()) { (head) } } p { (words.what_a_certificate_is()) } }
         }
     };
-    Ok(Page::new(words.publish(), "/", content))
+    Ok(Page::new(words.publish(), "/", content).with(&["copy.js"]))
 }
 
-fn copied(title: &str, text: &str) -> Markup {
+fn copied(words: Language, title: &str, text: &str) -> Markup {
     html! {
         h2 { (title) }
-        form.order.wide { textarea readonly rows=(text.lines().count().clamp(3, 12)) spellcheck="false" aria-label=(title) { (text) } }
+        form.order.wide { textarea readonly rows=(text.lines().count().clamp(3, 12)) spellcheck="false" aria-label=(title) data-copy=(words.copy_text()) { (text) } }
     }
 }
 
-/// The address of this machine in the house, if it has one.
-fn house() -> Option<IpAddr> {
-    platform::network::own_address().filter(|address| !address.is_loopback())
-}
-
-fn is_free(port: u16) -> bool {
+/// True if nobody listens at a port of this machine.
+pub(crate) fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok()
 }
 

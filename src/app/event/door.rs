@@ -31,7 +31,6 @@ const CLIENTS: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The socket of the event in a database.
-#[must_use]
 pub fn path_of(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-admin");

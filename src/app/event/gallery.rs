@@ -242,7 +242,6 @@ impl Gallery {
 }
 
 /// Games of an event, if their number is known.
-#[must_use]
 pub fn total(plan: &Plan) -> Option<u64> {
     let (seed, draws) = (plan.seed, plan.replay_draws);
     let total = Schedule::new(&plan.stages, plan.engines.len(), seed, draws, OpeningsPer::Pair).total();

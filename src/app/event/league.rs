@@ -109,7 +109,6 @@ impl Hosting {
 }
 
 /// Who gets accounts for the games of a league.
-#[must_use]
 pub fn registers(login: Login) -> Registers {
     match login {
         Login::Accounts => Registers::Accounts,

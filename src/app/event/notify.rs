@@ -78,7 +78,6 @@ impl Notifier {
     }
 
     /// The reader of the journal that finds notices. Its first entry proves that the event is ours.
-    #[must_use]
     pub fn reader(&self) -> Reader {
         let state = self.0.clone();
         Reader::new("notify", move |batch| {

@@ -27,7 +27,6 @@ struct Held {
 
 impl OrderedLines {
     /// Where the lines go.
-    #[must_use]
     pub fn printer(&self) -> Printer {
         self.0.clone()
     }

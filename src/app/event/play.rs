@@ -342,10 +342,7 @@ pub(crate) fn print_how_to_resume(json: bool) {
     let words = std::env::args_os().filter(|word| word != "--fresh");
     let words = words.map(|word| programs::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
     let line = format!("to resume: {}", words.join(" "));
-    match json {
-        true => err_line!("{line}"),
-        false => out_line!("\n{line}"),
-    }
+    if json { err_line!("{line}") } else { out_line!("\n{line}") }
 }
 
 /// Prints what a user may not expect of the plan.

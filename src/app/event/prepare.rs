@@ -54,10 +54,7 @@ pub fn look(plan: &Plan) -> Result<Findings, Failure> {
 /// When an engine has a fault.
 pub(crate) fn sound(found: io::Result<Findings>) -> Result<Findings, Failure> {
     let found = found.map_err(|e| Failure::Other(e.to_string()))?;
-    match found.faults.is_empty() {
-        true => Ok(found),
-        false => Err(RunError::Engines(found.faults).into()),
-    }
+    if found.faults.is_empty() { Ok(found) } else { Err(RunError::Engines(found.faults).into()) }
 }
 
 /// The identities of the engines that play now.

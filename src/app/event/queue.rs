@@ -191,10 +191,7 @@ impl Runner<'_> {
         let (open, paused) = (store.queued_tests(Tests::Open)?, store.queue_is_paused()?);
         let tests: Vec<QueuedTest> = open.into_iter().filter(QueuedTest::waits).collect();
         let stopping = self.shutdown.is_finishing();
-        let wanted = match stopping || paused {
-            true => vec![],
-            false => self.wanted(&tests),
-        };
+        let wanted = if stopping || paused { vec![] } else { self.wanted(&tests) };
         for (number, test) in &*playing {
             match tests.iter().find(|test| test.number == *number).filter(|_| wanted.contains(number)) {
                 Some(wanted) => test.lane.set_share(wanted.share),

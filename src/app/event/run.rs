@@ -58,7 +58,6 @@ pub struct Screen {
 pub type Linger = Box<dyn FnOnce()>;
 
 /// A line printer for stderr.
-#[must_use]
 pub fn aloud() -> Say {
     Arc::new(|line: &str| err_line!("{line}"))
 }
@@ -96,7 +95,6 @@ impl PagesStay {
     }
 
     /// How long pages stay; `None`: they end with the event.
-    #[must_use]
     pub fn after_the_event(self, on_terminal: bool) -> Option<Stay> {
         match self {
             Self::OnTerminal => on_terminal.then_some(Stay::Forever),

@@ -56,10 +56,7 @@ impl Reading {
             let read = reading.option(&words);
             reading.faults.extend(read.err());
         }
-        match reading.faults.is_empty() {
-            true => Ok(reading),
-            false => Err(HabitErrors(reading.faults)),
-        }
+        if reading.faults.is_empty() { Ok(reading) } else { Err(HabitErrors(reading.faults)) }
     }
 
     fn option(&mut self, words: &Words<'_>) -> Result<(), HabitError> {

@@ -4,7 +4,7 @@
 use super::{Store, StoreError, Writer, now};
 use platform::files;
 use rusqlite::{OptionalExtension, Row};
-use std::{fmt, path::Path, str::FromStr, sync::Arc};
+use std::{path::Path, str::FromStr, sync::Arc};
 
 /// A player's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,21 +16,13 @@ pub struct Account {
 }
 
 /// What an account of the pages may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Role {
     /// Runs the event: pauses, announces, sends away.
     Operator,
     /// Also decides on games and players.
     Arbiter,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Operator => "operator",
-            Self::Arbiter => "arbiter",
-        })
-    }
 }
 
 /// A word that is no role.
@@ -85,7 +77,7 @@ impl Store {
             file.push(end);
             if is_open(Path::new(&file)) {
                 let closed = files::close_to_others(Path::new(&file));
-                closed.map_err(|source| StoreError::Mode { path: file.into(), source: Arc::new(source) })?;
+                closed.map_err(|source| StoreError::Mode(file.into(), Arc::new(source)))?;
             }
         }
         Ok(Some(format!(

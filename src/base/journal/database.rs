@@ -37,7 +37,6 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 }
 
 /// The databases of a directory by their name's ending, `.db`, the newest first.
-#[must_use]
 pub fn databases_in(directory: &Path) -> Vec<PathBuf> {
     let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
@@ -132,7 +131,7 @@ impl Database {
         })?;
         let found = usize::try_from(version).unwrap_or(usize::MAX);
         if id != APPLICATION_ID && (tables > 0 || id != 0 || version != 0) {
-            return Err(StoreError::Foreign { path: self.path.clone() });
+            return Err(StoreError::Foreign(self.path.clone()));
         }
         match found {
             0 => Ok(true),
@@ -165,10 +164,7 @@ impl Database {
         let faults = self.damage()?;
         if !faults.is_empty() {
             tracing::warn!(target: "journal", path = ?self.path, ?faults, "the file was damaged when its process died");
-            let damaged = |faults: Vec<String>| StoreError::Damaged {
-                path: self.path.clone(),
-                what: faults.join("; "),
-            };
+            let damaged = |faults: Vec<String>| StoreError::Damaged(self.path.clone(), faults.join("; "));
             self.write(|conn| conn.execute_batch("REINDEX")).map_err(|_| damaged(faults.clone()))?;
             let left = self.damage()?;
             if !left.is_empty() {

@@ -64,9 +64,7 @@ pub(crate) fn check_schema(database: &Database) -> Result<(), StoreError> {
         None => kind == "table",
     });
     match altered {
-        Some((name, (kind, _))) => {
-            Err(StoreError::Schema { path: database.path.clone(), what: format!("{kind} `{name}`") })
-        }
+        Some((name, (kind, _))) => Err(StoreError::Schema(database.path.clone(), format!("{kind} `{name}`"))),
         None => Ok(()),
     }
 }

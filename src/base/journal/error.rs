@@ -7,43 +7,20 @@ use std::{io, path::Path, path::PathBuf, sync::Arc};
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file cannot be opened or created.
-    #[error("database `{}` cannot be opened: {source}", path.display())]
-    CannotOpen {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's error.
-        source: Arc<rusqlite::Error>,
-    },
+    #[error("database `{}` cannot be opened: {}", .0.display(), .1)]
+    CannotOpen(PathBuf, #[source] Arc<rusqlite::Error>),
     /// There is no such file.
-    #[error("there is no database `{}`{}; name another one (`--db FILE` where the command has this option)", path.display(), listed(.others))]
-    Missing {
-        /// The file.
-        path: PathBuf,
-        /// The databases in its directory.
-        others: Vec<PathBuf>,
-    },
+    #[error("there is no database `{}`{}; name another one (`--db FILE` where the command has this option)", .0.display(), listed(.1))]
+    Missing(PathBuf, Vec<PathBuf>),
     /// The file is not a database, or it is damaged.
-    #[error("`{}` is not a database, or it is damaged: {source}", path.display())]
-    NotADatabase {
-        /// The file.
-        path: PathBuf,
-        /// SQLite's error.
-        source: Arc<rusqlite::Error>,
-    },
+    #[error("`{}` is not a database, or it is damaged: {}", .0.display(), .1)]
+    NotADatabase(PathBuf, #[source] Arc<rusqlite::Error>),
     /// The last process died while it played, and the file has faults that cannot be mended.
-    #[error("database `{}` was damaged when its last process died: {what}; restore it from a copy, or begin another one", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The faults.
-        what: String,
-    },
+    #[error("database `{}` was damaged when its last process died: {}; restore it from a copy, or begin another one", .0.display(), .1)]
+    Damaged(PathBuf, String),
     /// A SQLite database of another program.
-    #[error("database `{}` was not made by renmei", path.display())]
-    Foreign {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("database `{}` was not made by renmei", .0.display())]
+    Foreign(PathBuf),
     /// A file beside the database, or the database that is to be created, is a link.
     #[error("database `{}`: `{}`: {source}", path.display(), link.display())]
     Link {
@@ -55,27 +32,14 @@ pub enum StoreError {
         source: Arc<io::Error>,
     },
     /// Other users can use a file with secrets, and that cannot be changed.
-    #[error("every user of this machine can use `{}`, which holds hashes of passwords or the key of trips, and its mode cannot be changed: {source}; run `chmod o-rwx` as its owner", path.display())]
-    Mode {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: Arc<io::Error>,
-    },
+    #[error("every user of this machine can use `{}`, which holds hashes of passwords or the key of trips, and its mode cannot be changed: {}; run `chmod o-rwx` as its owner", .0.display(), .1)]
+    Mode(PathBuf, #[source] Arc<io::Error>),
     /// The file says that it is ours, but its schema is not.
-    #[error("database `{}`: {what} is not as renmei makes it; the file was altered, and nothing in it was executed", path.display())]
-    Schema {
-        /// The database.
-        path: PathBuf,
-        /// The table, index or view.
-        what: String,
-    },
+    #[error("database `{}`: {} is not as renmei makes it; the file was altered, and nothing in it was executed", .0.display(), .1)]
+    Schema(PathBuf, String),
     /// A value is larger than any that this program writes.
-    #[error("database `{}` holds a value that is larger than {} MiB, which renmei never writes: the file was altered", path.display(), crate::defence::LARGEST >> 20)]
-    TooBig {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("database `{}` holds a value that is larger than {} MiB, which renmei never writes: the file was altered", .0.display(), crate::defence::LARGEST >> 20)]
+    TooBig(PathBuf),
     /// The file has another schema than this program.
     #[error("database `{}` has schema {found}, and this renmei reads and writes schema {known} alone: open it with the renmei that made it", path.display())]
     OtherSchema {
@@ -87,47 +51,20 @@ pub enum StoreError {
         known: usize,
     },
     /// Another connection held its lock for longer than the busy timeout.
-    #[error("database `{}` is locked by another program", path.display())]
-    Locked {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("database `{}` is locked by another program", .0.display())]
+    Locked(PathBuf),
     /// The file or its directory cannot be written to.
-    #[error("database `{}` is read-only", path.display())]
-    ReadOnly {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("database `{}` is read-only", .0.display())]
+    ReadOnly(PathBuf),
     /// The disk is full.
-    #[error("database `{}` cannot grow: the disk is full", path.display())]
-    Full {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("database `{}` cannot grow: the disk is full", .0.display())]
+    Full(PathBuf),
     /// Input/output error.
-    #[error("database `{}`: input/output error: {source}", path.display())]
-    Io {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's error.
-        source: Arc<rusqlite::Error>,
-    },
+    #[error("database `{}`: input/output error: {}", .0.display(), .1)]
+    Io(PathBuf, #[source] Arc<rusqlite::Error>),
     /// Any other SQLite error.
-    #[error("database `{}`: {source}", path.display())]
-    Sql {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's error.
-        source: Arc<rusqlite::Error>,
-    },
-    /// A row holds a value that no entry can have.
-    #[error("database `{}`: {what}", path.display())]
-    Value {
-        /// The database.
-        path: PathBuf,
-        /// The row, and what is wrong with it.
-        what: String,
-    },
+    #[error("database `{}`: {}", .0.display(), .1)]
+    Sql(PathBuf, #[source] Arc<rusqlite::Error>),
     /// Another process plays this event.
     #[error("event `{event}` is being run by {holder}")]
     Running {
@@ -137,35 +74,17 @@ pub enum StoreError {
         holder: String,
     },
     /// The lock file of an event cannot be created or locked.
-    #[error("lock file `{}`: {source}", path.display())]
-    Lock {
-        /// The lock file.
-        path: PathBuf,
-        /// The system's error.
-        source: Arc<io::Error>,
-    },
+    #[error("lock file `{}`: {}", .0.display(), .1)]
+    Lock(PathBuf, #[source] Arc<io::Error>),
     /// The writing thread could not be started.
-    #[error("the thread that writes database `{}` could not be started: {source}", path.display())]
-    Thread {
-        /// The database.
-        path: PathBuf,
-        /// The system's error.
-        source: Arc<io::Error>,
-    },
+    #[error("the thread that writes database `{}` could not be started: {}", .0.display(), .1)]
+    Thread(PathBuf, #[source] Arc<io::Error>),
     /// The writer failed; entries since its last commit are not in the database.
-    #[error("{unwritten} entries were not stored: {source}")]
-    Stopped {
-        /// Number of entries that were accepted and lost.
-        unwritten: usize,
-        /// Why the writer failed.
-        source: Arc<StoreError>,
-    },
+    #[error("{0} entries were not stored: {1}")]
+    Stopped(usize, #[source] Arc<StoreError>),
     /// The writing thread panicked.
-    #[error("the thread that writes database `{}` panicked", path.display())]
-    Panicked {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("the thread that writes database `{}` panicked", .0.display())]
+    Panicked(PathBuf),
 }
 
 impl StoreError {
@@ -173,7 +92,7 @@ impl StoreError {
     /// A database that is to be read and is not there.
     pub(super) fn missing(path: &Path) -> Self {
         let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Self::Missing { path: path.to_owned(), others: crate::databases_in(directory) }
+        Self::Missing(path.to_owned(), crate::databases_in(directory))
     }
 
     pub(super) fn sql(path: &Path, source: rusqlite::Error) -> Self {
@@ -181,14 +100,14 @@ impl StoreError {
         let code = source.sqlite_error_code();
         let source = Arc::new(source);
         match code {
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Self::CannotOpen { path, source },
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::NotADatabase { path, source },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
-            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
-            Some(ErrorCode::TooBig) => Self::TooBig { path },
-            Some(ErrorCode::DiskFull) => Self::Full { path },
-            Some(ErrorCode::SystemIoFailure) => Self::Io { path, source },
-            _ => Self::Sql { path, source },
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Self::CannotOpen(path, source),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::NotADatabase(path, source),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked(path),
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly(path),
+            Some(ErrorCode::TooBig) => Self::TooBig(path),
+            Some(ErrorCode::DiskFull) => Self::Full(path),
+            Some(ErrorCode::SystemIoFailure) => Self::Io(path, source),
+            _ => Self::Sql(path, source),
         }
     }
 }

@@ -39,19 +39,16 @@ const MANY: usize = 256;
 
 impl Follower {
     /// A follower that has seen nothing of the event yet.
-    #[must_use]
     pub fn new(store: Store, event: EventId) -> Self {
         Self { store, event, seq: 0, version: None, running: BTreeMap::new() }
     }
 
     /// The database.
-    #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// The event.
-    #[must_use]
     pub fn event(&self) -> EventId {
         self.event
     }

@@ -132,7 +132,6 @@ pub struct OpenedEvent {
 
 impl OpenedEvent {
     /// A sentence about the end of the last process, if it died.
-    #[must_use]
     pub fn recovery(&self) -> Option<String> {
         let state = match &self.mended.as_ref()?[..] {
             [] => "the file was checked and is sound".to_owned(),
@@ -164,7 +163,6 @@ impl Store {
     }
 
     /// Path of the file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.database.path
     }
@@ -280,7 +278,6 @@ fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>
 pub const UNDATED: i64 = i64::MIN;
 
 /// Current time in ms since 1970-01-01 UTC.
-#[must_use]
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

@@ -27,7 +27,7 @@ impl EventLock {
         let mut path = database.as_os_str().to_owned();
         path.push(format!("-run{}", event.0));
         let path = PathBuf::from(path);
-        let failed = |source| StoreError::Lock { path: path.clone(), source: Arc::new(source) };
+        let failed = |source| StoreError::Lock(path.clone(), Arc::new(source));
         loop {
             let mut file = files::open(&path).map_err(failed)?;
             match file.try_lock() {

@@ -84,19 +84,16 @@ pub struct QueuedTest {
 
 impl QueuedTest {
     /// True if games of it are to be played.
-    #[must_use]
     pub fn waits(&self) -> bool {
         !self.is_settled() && !self.paused && !self.is_unapproved()
     }
 
     /// True if no game of it begins before somebody approves it.
-    #[must_use]
     pub fn is_unapproved(&self) -> bool {
         self.asks && self.approved_by.is_none()
     }
 
     /// True if no game of it will be played, unless somebody wants it.
-    #[must_use]
     pub fn is_settled(&self) -> bool {
         self.over || self.removed || self.fault.is_some()
     }
@@ -136,13 +133,11 @@ pub enum TestChange<'a> {
 
 impl Store {
     /// The process that plays the queue, if any.
-    #[must_use]
     pub fn queue_holder(&self) -> Option<String> {
         lock::holder_of_event(self.path(), QUEUE)
     }
 
     /// True if a process has an event open to play it.
-    #[must_use]
     pub fn is_played(&self, event: EventId) -> bool {
         lock::holder_of_event(self.path(), event).is_some()
     }
@@ -176,14 +171,6 @@ impl Store {
     /// When the database cannot be read.
     pub fn queue_is_paused(&self) -> Result<bool, StoreError> {
         self.has_mark(PAUSED)
-    }
-
-    /// Whether tests that are added wait for an approval.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn queue_asks(&self) -> Result<bool, StoreError> {
-        self.has_mark(ASKS)
     }
 
     fn has_mark(&self, key: &str) -> Result<bool, StoreError> {

@@ -78,7 +78,6 @@ pub struct GameRow {
 
 impl GameRow {
     /// True if the game began on an unknown date: its end and the times of its moves are no dates then.
-    #[must_use]
     pub fn is_undated(&self) -> bool {
         self.start.is_some() && self.started_at.is_none()
     }
@@ -107,7 +106,8 @@ pub struct FullGame {
 }
 
 /// State of a game: the column `state`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum GameState {
     /// The game has no end yet.
     Running,
@@ -123,15 +123,8 @@ pub enum GameState {
 
 impl GameState {
     /// The value of the column.
-    #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Adjourned => "adjourned",
-            Self::Aborted => "aborted",
-            Self::Replayed => "replayed",
-            Self::Counted => "counted",
-        }
+        self.into()
     }
 }
 

@@ -45,31 +45,26 @@ pub struct Opening {
 
 impl Opening {
     /// State of the event in the database.
-    #[must_use]
     pub fn event(&self) -> &OpenedEvent {
         &self.opened
     }
 
     /// Names of the players known so far, by [`PlayerId`](referee::entry::PlayerId).
-    #[must_use]
     pub fn players(&self) -> &[String] {
         &self.players
     }
 
     /// The database, for reading.
-    #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// The database, for what is written before the first entry of this run.
-    #[must_use]
     pub fn writer(&self) -> &Writer {
         &self.store
     }
 
     /// A sink for the event's entries. They are kept until [`Opening::start`].
-    #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
         Arc::new(InboxSink(Arc::clone(&self.inbox)))
     }
@@ -95,7 +90,6 @@ impl Opening {
     }
 
     /// Releases the event without playing it.
-    #[must_use]
     pub fn into_store(self) -> Writer {
         self.store
     }
@@ -133,7 +127,7 @@ impl Journal {
     ) -> Result<Self, StoreError> {
         let hasty: Vec<Hasty> = readers.iter_mut().filter_map(|reader| reader.is_hasty.take()).collect();
         let path = store.path().to_owned();
-        let spawned = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let spawned = |source| StoreError::Thread(path.clone(), Arc::new(source));
         let feeds = readers.into_iter().map(Feed::start).collect::<Result<Vec<_>, _>>().map_err(spawned)?;
         let guard = Guard { inbox: Arc::clone(&inbox), path: path.clone() };
         let work = move || {
@@ -149,19 +143,16 @@ impl Journal {
     }
 
     /// Row id of the event.
-    #[must_use]
     pub fn event(&self) -> EventId {
         self.event
     }
 
     /// The number of entries appended so far, for lines that have to stand between entries.
-    #[must_use]
     pub fn appended(&self) -> Appended {
         Appended(Arc::clone(&self.inbox))
     }
 
     /// A sink for the event's entries. Entries sent after [`Journal::finish`] are lost.
-    #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
         Arc::new(InboxSink(Arc::clone(&self.inbox)))
     }
@@ -195,7 +186,7 @@ impl Journal {
         match (&waiting.failed, store) {
             (Some(source), _) => Err(waiting.stopped(source)),
             (None, Some(store)) => Ok(store),
-            (None, None) => Err(StoreError::Panicked { path: self.path.clone() }),
+            (None, None) => Err(StoreError::Panicked(self.path.clone())),
         }
     }
 
@@ -274,7 +265,7 @@ struct Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.inbox.fail(0, StoreError::Panicked { path: self.path.clone() });
+            self.inbox.fail(0, StoreError::Panicked(self.path.clone()));
         }
     }
 }
@@ -322,7 +313,6 @@ pub struct Appended(Arc<Inbox>);
 
 impl Appended {
     /// The number now.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.waiting.lock().appended
     }
@@ -389,7 +379,7 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     fn stopped(&self, source: &Arc<StoreError>) -> StoreError {
-        StoreError::Stopped { unwritten: self.unwritten, source: Arc::clone(source) }
+        StoreError::Stopped(self.unwritten, Arc::clone(source))
     }
 
     fn is_empty(&self) -> bool {

@@ -61,7 +61,6 @@ pub struct AttributeConfig {
 }
 
 /// The name of a build in its event: a digit for the level of each part, `0` for the first.
-#[must_use]
 pub fn build_name(levels: &[usize]) -> String {
     levels.iter().map(ToString::to_string).collect()
 }

@@ -14,8 +14,5 @@ pub const PACKED: &[u8] = include_bytes!("../../../kifu/openings.bin");
 /// # Errors
 /// If the file cannot be read.
 pub fn contents(file: &Path) -> io::Result<Cow<'static, [u8]>> {
-    match file == Path::new(NAME) {
-        true => Ok(Cow::Borrowed(PACKED)),
-        false => fs::read(file).map(Cow::Owned),
-    }
+    if file == Path::new(NAME) { Ok(Cow::Borrowed(PACKED)) } else { fs::read(file).map(Cow::Owned) }
 }

@@ -132,7 +132,6 @@ impl RecordFiles {
 
     /// The file of a game with these values, in the order of [`Self::PLACES`], without its extension. Characters that are not common in names of
     /// files are replaced: the values come from strangers.
-    #[must_use]
     pub fn path(&self, values: &[&str; 5]) -> PathBuf {
         let fits = |c: char| if c.is_alphanumeric() || "_-+@.".contains(c) { c } else { '_' };
         let name = Self::PLACES.iter().zip(values).fold(self.name.clone(), |name, (place, value)| {
@@ -192,7 +191,7 @@ pub(crate) fn client(root: &Table<'_>) -> ClientConfig {
     ClientConfig {
         declares_at_once: table.word("declare") == Some("at-once"),
         engine: EnginePlan { hurry: Some(hurry), ..lone(&engine).unwrap_or_default() },
-        notify: NotifyConfig::read(root),
+        notify: NotifyConfig::of(root),
         http: HttpConfig::of(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
         ..ClientConfig::read(&table)

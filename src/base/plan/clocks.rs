@@ -26,7 +26,6 @@ pub struct ClockIn {
 
 impl EnginePlan {
     /// The clock in games of a round (from 1) of a stage (from 0) with this colour.
-    #[must_use]
     pub fn time_in(&self, stage: u8, round: u32, color: Color) -> TimeControl {
         let holds = |clock: &&ClockIn| clock.stage.is_none_or(|of| of == stage) && clock.from <= round;
         self.clocks.iter().rfind(holds).map_or(self.time, |clock| clock.times[color.index()])

@@ -391,7 +391,6 @@ fn far_program(table: &Table<'_>) -> Option<Result<PathBuf, NoProgram>> {
 }
 
 /// A path on another host, where a login begins in the home directory.
-#[must_use]
 pub fn far_path(path: &str) -> PathBuf {
     path.strip_prefix("~/").unwrap_or(path).into()
 }

@@ -74,7 +74,6 @@ impl Environment {
     }
 
     /// True if a program of this name is found by searching.
-    #[must_use]
     pub fn finds(&self, name: &str) -> bool {
         !is_path(name) && self.program(name).is_ok()
     }
@@ -130,13 +129,11 @@ impl Environment {
 }
 
 /// True if a command says where its program is.
-#[must_use]
 pub fn is_path(command: &str) -> bool {
     command.contains(std::path::is_separator)
 }
 
 /// The name of a command's program, without its directories and the ending that the system's programs have.
-#[must_use]
 pub fn program_name(command: &str) -> &str {
     let name = command.rsplit(std::path::is_separator).next().unwrap_or_default();
     name.strip_suffix(EXE_SUFFIX).unwrap_or(name)

@@ -102,7 +102,6 @@ impl Event {
     }
 
     /// A file or directory that grows with the event, beside its database.
-    #[must_use]
     pub fn grows(&self) -> Option<&Path> {
         match self {
             Self::Arranged { plan, .. } => plan.log.directory(),
@@ -112,7 +111,6 @@ impl Event {
     }
 
     /// What a command says that cannot do this with the event.
-    #[must_use]
     pub fn refusal(&self) -> &'static str {
         match self {
             Self::Arranged { .. } => {

@@ -50,7 +50,6 @@ pub struct Faults(Vec<Fault>);
 
 impl Faults {
     /// A single fault of a whole file.
-    #[must_use]
     pub fn of_file(file: &Path, message: String) -> Self {
         Self(vec![Fault { file: Some(file.to_path_buf()), place: None, key: String::new(), message }])
     }
@@ -155,7 +154,6 @@ fn shortened(text: &str, letters: usize) -> Cow<'_, str> {
 }
 
 /// The known word nearest to a misspelt one, if it is near enough.
-#[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A word as long as a whole file resembles none, and comparing it would take seconds.
     let word = Some(word).filter(|word| word.len() <= NAME_SHOWN)?.to_lowercase();

@@ -53,7 +53,6 @@ impl Fingerprint {
 
     /// Differences in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if the games of
     /// both plans are comparable. Sizes of stages are no difference.
-    #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         compare("", &self.0, &now.with_sizes_of(self), &mut changes);
@@ -75,7 +74,6 @@ impl Fingerprint {
 
     /// The fingerprint of a later plan without the engines at its end that this one has not, and these in their order:
     /// each with its name and its part of the fingerprint as JSON.
-    #[must_use]
     pub fn newcomers_of(&self, now: &Self) -> (Self, Vec<(String, String)>) {
         let order = |of: &Self| of.0[ORDER].as_array().cloned().unwrap_or_default();
         let (was, is, mut rest) = (order(self), order(now), now.clone());
@@ -108,7 +106,6 @@ impl Fingerprint {
     }
 
     /// The stages of the plan; `None` if they are not as this program writes them.
-    #[must_use]
     pub fn stages(&self) -> Option<Vec<Stage>> {
         serde_json::from_value(self.0.get("stages")?.clone()).ok()
     }

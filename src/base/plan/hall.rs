@@ -90,7 +90,6 @@ pub enum Window {
 
 impl Window {
     /// True if games begin now, in ms since 1970-01-01 UTC.
-    #[must_use]
     pub fn is_open(self, now: i64) -> bool {
         let today = now.rem_euclid(DAY);
         match self {
@@ -139,20 +138,17 @@ impl HallConfig {
     }
 
     /// What is said of the event of a file.
-    #[must_use]
     pub fn of(&self, file: &str) -> HallEvent {
         self.event.iter().find(|event| event.file == file).cloned().unwrap_or_default()
     }
 }
 
 /// Why so many cores are refused.
-#[must_use]
 pub fn too_many(cores: usize) -> String {
     format!("{cores} cores can be used here; more than that only with `oversubscribe`")
 }
 
 /// True if a licence is for an engine: by its name, its program, or the path of that.
-#[must_use]
 pub fn is_licence_of(licence: &str, name: &str, command: &str) -> bool {
     [name, command, program_name(command)].iter().any(|of| pattern::names(licence, of))
 }

@@ -1,6 +1,6 @@
 //! `[http]`: an event in the browser.
 
-use crate::serve::{Proxies, TlsConfig};
+use crate::serve::{Proxies, TlsConfig, addresses, trusted_proxies};
 use crate::{
     keys::{
         Fallback::{Is, Says},
@@ -8,7 +8,7 @@ use crate::{
         Kind::{Integer, Other},
     },
     pattern,
-    reader::{Item, Table},
+    reader::Table,
     settings::settings,
     time_text::{self, TimeTextError},
 };
@@ -27,7 +27,7 @@ settings! {
          also keeps ends of games back";
     viewers: usize = 1000, Integer(1, 100_000), "connections of browsers at once";
     viewers_per_address: usize = 50, Integer(1, 100_000), "connections of one address at once";
-    trusted_proxies: Proxies = (Proxies::default()) by proxies shown Is("[]"), Other("list of addresses"),
+    trusted_proxies: Proxies = (Proxies::default()) by trusted_proxies shown Is("[]"), Other("list of addresses"),
         "addresses or networks of reverse proxies, which are believed when they say where a viewer comes from \
          (`X-Forwarded-For`) and whether by TLS (`X-Forwarded-Proto`)";
     private: Vec<String> = (vec![]) by private shown Is("[]"), Other("texts"),
@@ -68,7 +68,6 @@ const LONGEST: (usize, Duration) = (1000, Duration::from_secs(86_400));
 
 impl Delay {
     /// The latest time of what viewers may know, in ms since 1970-01-01 UTC; without a delay by time that of everything.
-    #[must_use]
     pub fn horizon(self, now: i64) -> i64 {
         match self {
             Self::Time(delay) => now.saturating_sub(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX)),
@@ -99,15 +98,8 @@ impl Delay {
 
 impl HttpConfig {
     /// True if there are pages.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         !self.listen.is_empty() || self.tls.is_some()
-    }
-
-    /// Whether games of a player of this name, or the game of this Game_ID, are private. A trip behind a name plays no part.
-    #[must_use]
-    pub fn is_private(&self, name: &str) -> bool {
-        is_private(&self.private, name)
     }
 
     pub(crate) fn of(root: &Table<'_>) -> Self {
@@ -116,25 +108,19 @@ impl HttpConfig {
 }
 
 /// True if a name, or its part before the trip, fits one of the patterns.
-#[must_use]
 pub fn is_private(patterns: &[String], name: &str) -> bool {
     let bare = name.split('+').next().unwrap_or(name);
     patterns.iter().any(|pattern| pattern::names(pattern, name) || pattern::names(pattern, bare))
 }
 
 fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
-    let list = table.item("listen")?.elements("a list of addresses such as [\"127.0.0.1:8080\"]");
-    Some(list.iter().filter_map(address).collect())
+    Some(addresses(&table.item("listen")?, 8080))
 }
 
 fn delay(table: &Table<'_>) -> Option<Delay> {
     let item = table.item("delay")?;
     let text = item.text("a text such as \"5 moves\" or \"30s\"")?;
     Delay::parse(text).map_err(|error| item.fault(error)).ok()
-}
-
-fn proxies(table: &Table<'_>) -> Option<Proxies> {
-    table.item("trusted_proxies").map(|list| Proxies::read(&list))
 }
 
 fn private(table: &Table<'_>) -> Option<Vec<String>> {
@@ -144,16 +130,4 @@ fn private(table: &Table<'_>) -> Option<Vec<String>> {
 
 fn tls(table: &Table<'_>) -> Option<Option<TlsConfig>> {
     Some(TlsConfig::read(&table.table("tls", &HTTP_TLS), 8443))
-}
-
-fn address(item: &Item<'_>) -> Option<SocketAddr> {
-    let text = item.text("an address such as \"127.0.0.1:8080\"")?;
-    let address = text.parse().ok();
-    if address.is_none() {
-        item.fault(format!(
-            "`{text}` is not an address; write a numeric IP address and a port, such as \"127.0.0.1:8080\", or \
-             \"0.0.0.0:8080\" for every interface"
-        ));
-    }
-    address
 }

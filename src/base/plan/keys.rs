@@ -654,22 +654,14 @@ pub const DRAW: Section = Section {
     ]],
 };
 
-/// Notices.
-pub const NOTIFY: Section = Section {
-    title: "`[notify]`",
-    about: "Also in a file of `renmei floodgate`. A notice is JSON, described in the guide to results; each is delivered \
-        once, and tried again until it is received, at the next start if need be.",
-    keys: &[&[
-        key("command", Text, Says("none"), "a command for the shell; a notice stands on its standard input"),
-        key("webhook", Text, Says("none"), "a URL, `http://` or `https://`; a notice is the body of a POST"),
-        key(
-            "on",
-            Other("list of words"),
-            Says("all"),
-            "`\"verdict\"`: of a sequential test; `\"end\"`: everything was played; `\"engine-halted\"`: an engine reached its limit of faults; `\"fault-limit\"`: the event cannot go on without such engines; `\"restarted\"`: the program was started again with the event; `\"disk\"`: the disk is nearly full, or has room again",
-        ),
-    ]],
-};
+const CERTIFICATE: Key = key(
+    "certificate",
+    Path,
+    Needed,
+    "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
+);
+const PRIVATE_KEY: Key =
+    key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)");
 
 /// `[http.tls]`.
 pub const HTTP_TLS: Section = Section {
@@ -684,13 +676,8 @@ pub const HTTP_TLS: Section = Section {
             Is("[\"127.0.0.1:8443\"]"),
             "addresses of the pages over HTTPS, such as `\"0.0.0.0:443\"`",
         ),
-        key(
-            "certificate",
-            Path,
-            Needed,
-            "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
-        ),
-        key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)"),
+        CERTIFICATE,
+        PRIVATE_KEY,
     ]],
 };
 
@@ -706,13 +693,8 @@ pub const SERVE_TLS: Section = Section {
             Is("[\"127.0.0.1:4082\"]"),
             "addresses to accept encrypted connections on, beside those of `[serve]`",
         ),
-        key(
-            "certificate",
-            Path,
-            Needed,
-            "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
-        ),
-        key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)"),
+        CERTIFICATE,
+        PRIVATE_KEY,
     ]],
 };
 
@@ -767,7 +749,7 @@ pub const REFERENCE: &[&Section] = &[
     &crate::EnginePlan::SECTION,
     &crate::SourcePlan::SECTION,
     &crate::SeatLimits::SECTION,
-    &NOTIFY,
+    &crate::NotifyConfig::SECTION,
     &crate::HttpConfig::SECTION,
     &HTTP_TLS,
     &crate::JudgePlan::SECTION,

@@ -166,14 +166,12 @@ pub struct Plan {
 
 impl Plan {
     /// The format in words, for reports: `swiss, 8 rounds of 2 games, then knock-out of the first 4, best of 3`.
-    #[must_use]
     pub fn format_words(&self) -> String {
         words_of(&self.stages, self.tune.as_ref())
     }
 
     /// A plan for engines alone, with the defaults for everything else: for looking at engines, and for playing games that
     /// another plan has arranged.
-    #[must_use]
     pub fn of_engines(name: &str, engines: Vec<EnginePlan>, database: PathBuf) -> Self {
         Self {
             name: name.to_owned(),
@@ -190,7 +188,6 @@ impl Plan {
     }
 
     /// What has an opening of its own.
-    #[must_use]
     pub fn openings_per(&self) -> OpeningsPer {
         match &self.openings {
             Some(openings) if openings.change == OpeningChange::Round => OpeningsPer::Round,
@@ -200,7 +197,6 @@ impl Plan {
     }
 
     /// The clocks of a game, black's first.
-    #[must_use]
     pub fn times(&self, game: &Pairing) -> [TimeControl; 2] {
         let time = |(player, color): (PlayerId, Color)| {
             let engine = self.engines.get(player.index());
@@ -210,20 +206,17 @@ impl Plan {
     }
 
     /// The scales of the players' scores, black's first.
-    #[must_use]
     pub fn scales(&self, game: &Pairing) -> [ScoreScale; 2] {
         let scale = |player: PlayerId| self.engines.get(player.index()).and_then(|engine| engine.scale);
         [game.black, game.white].map(|player| scale(player).unwrap_or_default())
     }
 
     /// True if another engine has replaced this one, so that it plays no further game.
-    #[must_use]
     pub fn is_replaced(&self, engine: &EnginePlan) -> bool {
         self.engines.iter().any(|other| other.replaces.as_ref() == Some(&engine.name))
     }
 
     /// True if this program starts the engine.
-    #[must_use]
     pub fn starts(&self, engine: &EnginePlan) -> bool {
         !engine.remote && !self.is_replaced(engine)
     }
@@ -243,7 +236,6 @@ fn is_limited(remote: bool, restart: Restart) -> bool {
 }
 
 /// Stages in words.
-#[must_use]
 pub fn format_words(stages: &[Stage]) -> String {
     stages.iter().map(stage_words).collect::<Vec<_>>().join(", then ")
 }

@@ -32,7 +32,6 @@ impl LogPlan {
     }
 
     /// The directory, if there is one.
-    #[must_use]
     pub fn directory(&self) -> Option<&Path> {
         match self {
             Self::All(directory) => Some(directory),

@@ -1,25 +1,35 @@
 //! `[notify]`: where notices of an event go.
 
 use crate::{
-    keys::NOTIFY,
+    keys::{
+        Fallback::Says,
+        Kind::{Other, Text},
+    },
     reader::{Table, listed},
+    settings::settings,
 };
 
-/// Where notices go. Neither command nor URL is stored with the plan: both may hold secrets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotifyConfig {
-    /// A command for the shell, which receives a notice on its standard input.
-    pub command: Option<String>,
-    /// A URL that a notice is sent to by POST.
-    pub webhook: Option<String>,
-    /// A command that is told how a sequential test ended, and nothing else.
-    pub on_verdict: Option<String>,
-    /// The kinds of notices for the command and the webhook.
-    pub on: Vec<NoticeKind>,
+settings! {
+    /// Where notices go. Neither command nor URL is stored with the plan: both may hold secrets.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NotifyConfig in "`[notify]`", "Also in a file of `renmei floodgate`. A notice is JSON, described in the guide to \
+        results; each is delivered once, and tried again until it is received, at the next start if need be."
+    with {
+        /// A command that is told how a sequential test ended, and nothing else.
+        on_verdict: Option<String> = None;
+    };
+
+    command: Option<String> = None shown Says("none"), Text,
+        "a command for the shell; a notice stands on its standard input";
+    webhook: Option<String> = None shown Says("none"), Text,
+        "a URL, `http://` or `https://`; a notice is the body of a POST";
+    on: Vec<NoticeKind> = (NoticeKind::ALL.to_vec()) by kinds shown Says("all"), Other("list of words"),
+        "`\"verdict\"`: of a sequential test; `\"end\"`: everything was played; `\"engine-halted\"`: an engine reached its limit of faults; `\"fault-limit\"`: the event cannot go on without such engines; `\"restarted\"`: the program was started again with the event; `\"disk\"`: the disk is nearly full, or has room again";
 }
 
 /// What a notice is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum NoticeKind {
     /// A sequential test reached its verdict.
     Verdict,
@@ -41,57 +51,40 @@ impl NoticeKind {
         [Self::Verdict, Self::End, Self::FaultLimit, Self::EngineHalted, Self::Restarted, Self::Disk];
 
     /// Its word in configurations and notices.
-    #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Verdict => "verdict",
-            Self::End => "end",
-            Self::FaultLimit => "fault-limit",
-            Self::EngineHalted => "engine-halted",
-            Self::Restarted => "restarted",
-            Self::Disk => "disk",
-        }
-    }
-}
-
-impl Default for NotifyConfig {
-    fn default() -> Self {
-        Self { command: None, webhook: None, on_verdict: None, on: NoticeKind::ALL.to_vec() }
+        self.into()
     }
 }
 
 impl NotifyConfig {
     /// True if anybody is told anything.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.command.is_some() || self.webhook.is_some() || self.on_verdict.is_some()
     }
 
-    pub(crate) fn read(root: &Table<'_>) -> Self {
-        let table = root.table("notify", &NOTIFY);
-        let command = table.text("command");
-        let webhook = table.text("webhook");
-        if webhook.as_deref().is_some_and(|url| !is_url(url)) {
+    pub(crate) fn of(root: &Table<'_>) -> Self {
+        let table = root.table("notify", &Self::SECTION);
+        let config = Self::read(&table);
+        let (command, webhook) = (config.command.as_deref(), config.webhook.as_deref());
+        if webhook.is_some_and(|url| !is_url(url)) {
             table.fault("webhook", "is no URL; write `http://` or `https://`, then a host");
         }
-        if command.as_deref().is_some_and(|command| command.trim().is_empty()) {
+        if command.is_some_and(|command| command.trim().is_empty()) {
             table.fault("command", "is empty");
         }
         if table.is_given() && command.is_none() && webhook.is_none() {
             table.fault("", "notifies nobody: set `command` or `webhook`");
         }
-        let on = kinds(&table);
-        table.refuse_unknown();
-        Self { command, webhook, on_verdict: None, on }
+        config
     }
 }
 
-fn kinds(table: &Table<'_>) -> Vec<NoticeKind> {
-    let Some(item) = table.item("on") else { return NoticeKind::ALL.to_vec() };
+fn kinds(table: &Table<'_>) -> Option<Vec<NoticeKind>> {
+    let item = table.item("on")?;
     let words = NoticeKind::ALL.map(NoticeKind::word);
     let chosen = item.elements(&format!("a list of {}", listed(words, "and")));
     let kind = |word: &str| NoticeKind::ALL.into_iter().find(|kind| kind.word() == word);
-    chosen.iter().filter_map(|item| kind(item.word(&words)?)).collect()
+    Some(chosen.iter().filter_map(|item| kind(item.word(&words)?)).collect())
 }
 
 fn is_url(url: &str) -> bool {

@@ -53,14 +53,12 @@ fn hashed(password: &str) -> Result<String, BadPassword> {
 }
 
 /// True if `hash` was made from this password.
-#[must_use]
 pub fn fits(password: &str, hash: &str) -> bool {
     let known = PasswordHash::new(hash);
     known.is_ok_and(|known| Argon2::default().verify_password(password.as_bytes(), &known).is_ok())
 }
 
 /// True if the text is a hash that [`fits`] can read.
-#[must_use]
 pub fn is_hash(text: &str) -> bool {
     PasswordHash::new(text)
         .is_ok_and(|known| known.hash.is_some() && known.algorithm.as_str().starts_with("argon2"))

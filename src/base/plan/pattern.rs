@@ -10,7 +10,6 @@ use std::path::is_separator;
 /// assert!(plan::pattern::covers("*.log", "out/a.log") && plan::pattern::covers("book", "book/learned.db"));
 /// assert!(plan::pattern::covers("book/**/*.db", "book/a/b/c.db") && !plan::pattern::covers("book/*.db", "book/a/b.db"));
 /// ```
-#[must_use]
 pub fn covers(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = parts(pattern);
     let path: Vec<&str> = parts(path);
@@ -21,7 +20,6 @@ pub fn covers(pattern: &str, path: &str) -> bool {
 }
 
 /// The directory that a pattern starts from, and whether the pattern is a plain path.
-#[must_use]
 pub fn root(pattern: &str) -> (&str, bool) {
     let Some(wild) = pattern.find(['*', '?']) else { return (pattern, true) };
     let end = pattern[..wild].rfind(is_separator).map_or(0, |slash| slash + 1);
@@ -29,7 +27,6 @@ pub fn root(pattern: &str) -> (&str, bool) {
 }
 
 /// True if a name is one that the pattern stands for.
-#[must_use]
 pub fn names(pattern: &str, name: &str) -> bool {
     name_matches(pattern.as_bytes(), name.as_bytes())
 }

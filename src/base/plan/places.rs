@@ -6,7 +6,6 @@ use std::path::Path;
 impl EnginePlan {
     /// A line for each argument and option value that names a file where a person may have thought of it, in one of
     /// `places`, and none where the engine will look for it.
-    #[must_use]
     pub fn misplaced(&self, places: &[&Path]) -> Vec<String> {
         let Some(directory) = self.directory.as_ref().filter(|_| self.host.is_none()) else { return vec![] };
         let arguments = self.args.iter().map(|arg| (arg.as_str(), "an argument".to_owned()));

@@ -6,7 +6,6 @@ use crate::{
 };
 
 /// The reference of every key, as Markdown: a headline and a table of keys for each table of a file.
-#[must_use]
 pub fn reference() -> String {
     REFERENCE.iter().map(|section| printed(section)).collect::<Vec<_>>().join("\n")
 }

@@ -13,8 +13,8 @@ pub use clocks::{Counted, PlayerTime};
 pub use limits::Limits;
 pub use proxies::Proxies;
 pub use rating::{Method, RatingConfig};
+pub(crate) use read::{addresses, league, listen, of_event, tls, trusted_proxies};
 use read::{database, invited, limits, name, rating, records, retention, rounds, times};
-pub(crate) use read::{league, listen, of_event, tls, trusted_proxies};
 pub use retention::Retention;
 pub use rounds::RoundsConfig;
 pub use tls::TlsConfig;
@@ -145,7 +145,6 @@ pub enum Login {
 
 impl ServeConfig {
     /// The rules of every game.
-    #[must_use]
     pub fn rules(&self) -> Rules {
         Rules {
             max_moves: Some(self.max_moves).filter(|max| *max > 0),
@@ -158,7 +157,6 @@ impl ServeConfig {
     }
 
     /// Time that a running game waits for a player whose connection broke.
-    #[must_use]
     pub fn grace(&self) -> Duration {
         let default = if self.compat == Compat::Protocol { GRACE } else { 0 };
         Duration::from_secs(self.grace.unwrap_or(default))
@@ -173,7 +171,6 @@ impl ServeConfig {
     }
 
     /// Least time charged for a move.
-    #[must_use]
     pub fn least(&self) -> Duration {
         Duration::from_secs(u64::from(self.least_time))
     }

@@ -91,7 +91,7 @@ pub fn plan(
         rules,
         adjudication,
         openings,
-        notify: NotifyConfig::read(root),
+        notify: NotifyConfig::of(root),
         http: HttpConfig::of(root),
         judge,
         gpus: event.number("gpus").unwrap_or_default(),

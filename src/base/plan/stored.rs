@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub const VERSION: u32 = 1;
 
 /// The plan of an event as the database keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoredPlan {
     #[serde(default)]
     version: u32,
@@ -68,7 +68,7 @@ pub struct StoredPlan {
 }
 
 /// A player of a stored plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoredEngine {
     /// Name of the player.
     pub name: String,
@@ -100,12 +100,9 @@ pub struct StoredEngine {
 pub enum StoredPlanError {
     /// Written by a newer program.
     #[error(
-        "it was written by a newer renmei (version {found} of stored plans; this program reads up to {VERSION})"
+        "it was written by a newer renmei (version {0} of stored plans; this program reads up to {VERSION})"
     )]
-    Newer {
-        /// The version of the plan.
-        found: u32,
-    },
+    Newer(u32),
     /// Not a plan of this program.
     #[error("it is not a plan of this program: {0}")]
     Unreadable(String),
@@ -156,56 +153,27 @@ impl From<&Event> for StoredPlan {
 
 impl StoredPlan {
     /// The format in words, as [`Plan::format_words`].
-    #[must_use]
     pub fn format_words(&self) -> String {
         crate::words_of(&self.stages, self.tune.as_ref())
     }
 
     /// The plan of records that were played elsewhere.
-    #[must_use]
     pub fn of_records(name: &str) -> Self {
         Self::open(name, Map::new())
     }
 
     /// The plan of results without moves, of games that were played elsewhere.
-    #[must_use]
     pub fn of_results(name: &str, players: &[String], stage: Stage) -> Self {
-        let player = |name: &String| StoredEngine {
-            name: name.clone(),
-            remote: false,
-            restart: Restart::default(),
-            time: None,
-            clocks: vec![],
-            rating: None,
-            scale: None,
-            details: Map::new(),
-        };
+        let player = |name: &String| StoredEngine { name: name.clone(), ..StoredEngine::default() };
         let engines = players.iter().map(player).collect();
         Self { stages: vec![stage], engines, ..Self::of_records(name) }
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
-        let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
-        let (sprt, ranking, tune) = (None, RankingRules::default(), None);
-        let (fault_limit, us, ratings) = (None, None, None);
-        Self {
-            version,
-            name,
-            stages,
-            sprt,
-            ranking,
-            tune,
-            fault_limit,
-            engines: vec![],
-            us,
-            ratings,
-            log,
-            details,
-        }
+        Self { version: VERSION, name: name.to_owned(), stages: open_field(), details, ..Self::default() }
     }
 
     /// The JSON that the database keeps.
-    #[must_use]
     pub fn to_json(&self) -> String {
         json(self).to_string()
     }
@@ -222,13 +190,12 @@ impl StoredPlan {
         }
         let Versioned { version } = serde_json::from_str(json)?;
         if version > VERSION {
-            return Err(StoredPlanError::Newer { found: version });
+            return Err(StoredPlanError::Newer(version));
         }
         Ok(serde_json::from_str(json)?)
     }
 
     /// The server that the games were played on.
-    #[must_use]
     pub fn server(&self) -> Option<&str> {
         self.details.get("floodgate")?.get("host")?.as_str()
     }
@@ -241,26 +208,22 @@ impl StoredPlan {
     }
 
     /// The rules of the tables.
-    #[must_use]
     pub fn ranking(&self) -> RankingRules {
         let ratings = self.engines.iter().map(|engine| engine.rating).collect();
         RankingRules { seed: self.seed().unwrap_or_default(), ratings, ..self.ranking.clone() }
     }
 
     /// The seed of every random choice; `None` if the plan does not say.
-    #[must_use]
     pub fn seed(&self) -> Option<u64> {
         self.details.get("seed")?.as_u64()
     }
 
     /// Size of the difference between the two commits that were tested, in git's words.
-    #[must_use]
     pub fn difference(&self) -> Option<&str> {
         self.details.get("difference")?.as_str()
     }
 
     /// The rating of an opponent on a server.
-    #[must_use]
     pub fn rating(&self, name: &str) -> Option<f64> {
         self.ratings.as_ref()?.get(name).copied()
     }
@@ -268,7 +231,6 @@ impl StoredPlan {
 
 impl StoredEngine {
     /// Its arguments and options as one text, by which two players of one program are told apart.
-    #[must_use]
     pub fn settings(&self) -> String {
         let words = |key| self.details.get(key).and_then(Value::as_array).into_iter().flatten();
         let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -276,15 +238,6 @@ impl StoredEngine {
         let options = words("options").filter_map(|option| Some((option.get(0)?, option.get(1)?)));
         settings.extend(options.map(|(name, value)| format!("{}={}", word(name), word(value))));
         settings.join(" ")
-    }
-
-    /// The value of an option that the plan sets, as text.
-    #[must_use]
-    pub fn option(&self, name: &str) -> Option<String> {
-        let options = self.details.get("options").and_then(Value::as_array).into_iter().flatten();
-        let is_it = |option: &&Value| option.get(0).and_then(Value::as_str) == Some(name);
-        let value = options.rev().find(is_it)?.get(1)?;
-        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
 
     fn of(engine: &EnginePlan) -> Self {
@@ -295,7 +248,6 @@ impl StoredEngine {
     }
 
     /// The commit that it was built of, and the first line of its message.
-    #[must_use]
     pub fn commit(&self) -> Option<(&str, &str)> {
         let source = self.details.get("source")?;
         let text = |key| source.get(key).and_then(Value::as_str);

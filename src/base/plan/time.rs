@@ -53,7 +53,6 @@ pub const MARGIN: Duration = Duration::from_millis(100);
 
 /// The margin of a clock for which the configuration gives none. Clocks in whole seconds are those of CSA servers, which
 /// forgive nothing; without a clock there is nothing to forgive.
-#[must_use]
 pub fn default_margin(time: &TimeControl) -> Duration {
     match time.accounting {
         Accounting::Milliseconds if time.is_timed() => MARGIN,
@@ -153,7 +152,6 @@ fn budget(table: &Table<'_>) -> TimeControl {
 }
 
 /// Settings of a time control that contradict each other, as messages.
-#[must_use]
 pub fn contradictions(time: &TimeControl) -> Vec<String> {
     let mut faults = Vec::new();
     let running = [("main", time.main), ("byoyomi", time.byoyomi), ("increment", time.increment)];

@@ -135,7 +135,6 @@ fn milliseconds(total: f64) -> Duration {
 }
 
 /// Writes a duration as [`duration`] reads it.
-#[must_use]
 pub fn text(duration: Duration) -> String {
     let total = duration.as_micros();
     let (ms, micros) = (total / 1000, total % 1000);
@@ -151,7 +150,6 @@ pub fn text(duration: Duration) -> String {
 }
 
 /// A time control in the configuration's spelling.
-#[must_use]
 pub fn control_text(time: &TimeControl) -> String {
     let durations = [
         ("main", Some(time.main)),

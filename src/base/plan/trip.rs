@@ -20,7 +20,6 @@ thread_local! {
 }
 
 /// The trip of a name with a secret, in hexadecimal digits; `None` for a secret that is too long to be hashed.
-#[must_use]
 pub fn trip(TripKey(key): &TripKey, name: &str, secret: &str) -> Option<String> {
     let params = Params::new(MEMORY, 1, 1, Some(BYTES)).ok()?;
     let hash = Argon2::new_with_secret(key, Algorithm::Argon2id, Version::V0x13, params).ok()?;

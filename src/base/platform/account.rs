@@ -35,13 +35,11 @@ impl User {
     }
 
     /// The user's name; `None` if the user has none.
-    #[must_use]
     pub fn name(&self) -> Option<String> {
         side::name(&self.0)
     }
 
     /// True if the user may do everything on the machine anyway.
-    #[must_use]
     pub fn is_administrator(&self) -> bool {
         side::is_administrator(&self.0)
     }

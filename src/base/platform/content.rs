@@ -11,7 +11,6 @@ use std::{
 const CHUNK: usize = 1 << 18;
 
 /// Lower-case hexadecimal digits.
-#[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -28,7 +28,6 @@ pub struct Load {
 }
 
 /// Hardware threads that this program may use; at least one.
-#[must_use]
 pub fn usable() -> Vec<usize> {
     let threads = side::usable();
     if threads.is_empty() { vec![0] } else { threads }
@@ -43,20 +42,17 @@ pub fn pin_thread(threads: &[usize]) -> io::Result<()> {
 }
 
 /// The hardware threads of the core that a hardware thread belongs to; empty where the system does not tell.
-#[must_use]
 pub fn siblings(thread: usize) -> Vec<usize> {
     side::siblings(thread)
 }
 
 /// What each hardware thread has done; `None` where the system does not tell.
-#[must_use]
 pub fn load() -> Option<BTreeMap<usize, Load>> {
     side::load()
 }
 
 /// The governor that sets the frequency of each usable hardware thread, by the system's name for it; `None` where the
 /// system does not answer, as in most virtual machines.
-#[must_use]
 pub fn governors() -> Option<Vec<String>> {
     side::governors()
 }

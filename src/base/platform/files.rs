@@ -114,7 +114,6 @@ impl Stamp {
     }
 
     /// Whether the file may be executed; `None` where its name alone decides that.
-    #[must_use]
     pub fn is_executable(&self) -> Option<bool> {
         cfg!(unix).then_some(self.rights & 0o111 != 0)
     }
@@ -135,14 +134,12 @@ pub struct Exposure {
 
 impl Exposure {
     /// True if every user of the machine may do any of it.
-    #[must_use]
     pub fn to_everybody(self) -> bool {
         self.everybody_reads || self.everybody_writes || self.everybody_enters
     }
 }
 
 /// True if a path leads to a program: a regular file that may be executed.
-#[must_use]
 pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && is_executable(path, &data))
 }
@@ -169,7 +166,6 @@ pub fn refuse_link(path: &Path) -> io::Result<()> {
 }
 
 /// True if a file still has this name; a link of that name is another file.
-#[must_use]
 pub fn is_at(file: &File, path: &Path) -> bool {
     matches!((Identity::of(file), Identity::at(path)), (Ok(open), Ok(named)) if open == named)
 }

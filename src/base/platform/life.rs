@@ -123,7 +123,6 @@ pub struct Tree(system::Tree);
 
 impl Tree {
     /// The process of the program. On Unix, and without a strict sandbox, it leads its process group.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.0.id()
     }
@@ -147,14 +146,12 @@ impl Tree {
     /// Linux: resident memory of the engine's own process, or, in a control group, of the whole tree. Windows: committed
     /// memory of the whole tree, or, where jobs do not count it, the largest working set of the engine's own process.
     /// Another Unix does not tell it.
-    #[must_use]
     pub fn peak_kib(&self) -> Option<u64> {
         self.0.peak_kib()
     }
 
     /// Threads of the engine's own process; `None` where the system does not tell, or the process is gone. Linux and
     /// Windows tell it.
-    #[must_use]
     pub fn threads(&self) -> Option<u32> {
         self.0.threads()
     }

@@ -7,7 +7,6 @@
 
 use std::{
     fs::{File, TryLockError},
-    io,
     ops::Deref,
 };
 
@@ -31,15 +30,6 @@ impl Lock {
     /// `WouldBlock` if another process has locked it alone, or the error of the system.
     pub fn shared(file: File) -> Result<Self, TryLockError> {
         file.try_lock_shared()?;
-        Ok(Self(file))
-    }
-
-    /// Waits until no process has a file alone, and shares it.
-    ///
-    /// # Errors
-    /// The error of the system.
-    pub fn wait_shared(file: File) -> io::Result<Self> {
-        file.lock_shared()?;
         Ok(Self(file))
     }
 }

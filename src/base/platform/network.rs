@@ -63,7 +63,6 @@ pub fn give_up_after(socket: &impl Socket, time: Duration) -> io::Result<()> {
 
 /// The address of this machine on the way to others, which programs in the same house reach it at; `None` without a network.
 /// Nothing is sent.
-#[must_use]
 pub fn own_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
     // An address of no machine (RFC 5737): the system only looks up the way there.
@@ -73,7 +72,6 @@ pub fn own_address() -> Option<IpAddr> {
 
 /// Whether the other end of a connection within this machine belongs to the user of this process, or to the
 /// administrator: not, if it is gone by now; `None` where the system does not say. `peer` is the address of the other end, `local` that of ours.
-#[must_use]
 pub fn is_own(peer: SocketAddr, local: SocketAddr) -> Option<bool> {
     side::is_own(peer, local)
 }
@@ -106,7 +104,6 @@ pub struct Route {
 }
 
 /// The way to the peer of a connection; `None` where the system does not report it.
-#[must_use]
 pub fn route(socket: &impl Socket) -> Option<Route> {
     side::route(&SockRef::from(socket))
 }

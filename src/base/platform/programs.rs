@@ -35,18 +35,13 @@ pub enum Order {
 }
 
 /// A text of the user in the shell of the system.
-#[must_use]
 pub fn shell(text: &str) -> Command {
     side::shell(text)
 }
 
 /// A word for the command lines that users of the system type.
-#[must_use]
 pub fn quoted(word: &str) -> String {
-    match is_plain(word) {
-        true => word.to_owned(),
-        false => side::quoted(word),
-    }
+    if is_plain(word) { word.to_owned() } else { side::quoted(word) }
 }
 
 /// True if no shell of the system reads a character of a word as its own.

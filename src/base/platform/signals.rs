@@ -28,7 +28,6 @@ pub enum Signal {
 
 impl Signal {
     /// The number that POSIX gives it.
-    #[must_use]
     pub fn number(self) -> i32 {
         match self {
             Self::HangUp => 1,

@@ -16,7 +16,6 @@ mod side;
 pub use side::{Hidden, Stderr, catch_stderr, hangs_up, is_journal, is_own_console};
 
 /// The locale of the user, such as `ja_JP.UTF-8`: that of the environment, else the system's; empty where neither has one.
-#[must_use]
 pub fn locale() -> String {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let named = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set);

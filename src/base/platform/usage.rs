@@ -47,7 +47,6 @@ pub struct Memory {
 
 impl Memory {
     /// True if at least half of it is known to be free.
-    #[must_use]
     pub fn is_plentiful(&self) -> bool {
         self.free.is_some_and(|free| free >= self.total / 2)
     }
@@ -55,27 +54,23 @@ impl Memory {
 
 /// The living members of a process group, by the number of its first process; those that have ended but were not waited for
 /// are left out. `None` where the system does not list processes.
-#[must_use]
 pub fn members(group: i32) -> Option<Vec<Member>> {
     side::members(group)
 }
 
 /// Memory of a process group in bytes; `None` where the system does not list processes, or tells of no member's memory.
-#[must_use]
 pub fn memory_of(group: i32) -> Option<u64> {
     sum(members(group)?, |member| member.memory)
 }
 
 /// Processor time of the living members of a process group; `None` where the system does not list processes, or tells of
 /// no member's time.
-#[must_use]
 pub fn cpu_of(group: i32) -> Option<Duration> {
     sum(members(group)?, |member| member.cpu)
 }
 
 /// Processor time that the living members of a process group have used, and that their threads have waited for: as much
 /// on a busy machine as on an idle one. `None` as for [`cpu_of`].
-#[must_use]
 pub fn wanted_by(group: i32) -> Option<Duration> {
     let waited = |pid| queued(pid).unwrap_or_default().into_iter().map(|(_, time)| time).sum::<Duration>();
     sum(members(group)?, |member| Some(member.cpu? + waited(member.pid)))
@@ -89,13 +84,11 @@ fn sum<T: std::iter::Sum>(members: Vec<Member>, of: impl Fn(&Member) -> Option<T
 
 /// For how long each living thread of a process has waited for a processor since it began, although it could have run; by
 /// the numbers of the threads. `None` where the system does not count it.
-#[must_use]
 pub fn queued(pid: u32) -> Option<Vec<(u32, Duration)>> {
     side::queued(pid)
 }
 
 /// The longest time that one thread waited for a processor between two calls of [`queued`].
-#[must_use]
 pub fn waited(before: &[(u32, Duration)], now: &[(u32, Duration)]) -> Duration {
     let earlier = |thread: u32| before.iter().find(|(known, _)| *known == thread).map(|&(_, time)| time);
     let since = |&(thread, time): &(u32, Duration)| time.saturating_sub(earlier(thread).unwrap_or_default());
@@ -103,13 +96,11 @@ pub fn waited(before: &[(u32, Duration)], now: &[(u32, Duration)]) -> Duration {
 }
 
 /// The memory of the machine; `None` where the system does not tell.
-#[must_use]
 pub fn memory() -> Option<Memory> {
     side::memory()
 }
 
 /// The limits of memory that this process has below that of the machine, as of a container or a unit.
-#[must_use]
 pub fn limits() -> Vec<Memory> {
     side::limits()
 }
@@ -124,19 +115,16 @@ pub fn processor_time() -> io::Result<Duration> {
 
 /// When a living process was started, as the system counts time: together with its number, that is one process alone.
 /// `None` for a process that has ended, also if it was not waited for, and where the system does not tell.
-#[must_use]
 pub fn start(pid: u32) -> Option<u64> {
     side::start(pid)
 }
 
 /// The command line of a process, its program first; `None` where there is no such process or the system does not tell.
-#[must_use]
 pub fn command_line(pid: u32) -> Option<Vec<OsString>> {
     side::command_line(pid)
 }
 
 /// The name of this machine; `None` if it has none.
-#[must_use]
 pub fn host_name() -> Option<String> {
     let name = side::host_name()?;
     let name = name.trim();

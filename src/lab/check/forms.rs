@@ -66,10 +66,7 @@ pub async fn byoyomi(exam: &mut Exam) -> bool {
 /// Nodes, depth, fixed time, increment.
 pub async fn others(exam: &mut Exam) {
     for (form, go, limit, around) in FORMS {
-        let row = match exam.settings.skip.contains(&form) {
-            true => None,
-            false => Some(taken(exam, go, limit).await),
-        };
+        let row = if exam.settings.skip.contains(&form) { None } else { Some(taken(exam, go, limit).await) };
         if !matches!(row, Some(Ok(_))) {
             let forms = &mut exam.facts.go;
             match form {

@@ -49,13 +49,8 @@ pub enum CheckError {
     #[error("--ready: {0}")]
     Duration(#[from] plan::time_text::TimeTextError),
     /// The file of positions cannot be read.
-    #[error("cannot read the positions in `{}`: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    #[error("cannot read the positions in `{}`: {}", .0.display(), .1)]
+    File(PathBuf, #[source] io::Error),
     /// A line of the file is not a position.
     #[error("{}:{line}: {fault}", path.display())]
     Position {
@@ -73,13 +68,8 @@ pub enum CheckError {
     )]
     Configuration(PathBuf),
     /// The engine's program could not be started.
-    #[error("`{}` could not be started: {source}", command.display())]
-    Start {
-        /// The program.
-        command: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    #[error("`{}` could not be started: {}", .0.display(), .1)]
+    Start(PathBuf, #[source] io::Error),
     /// Nobody wanted it any more.
     #[error("the check was stopped")]
     Stopped,
@@ -172,7 +162,7 @@ async fn begin(settings: Settings, progress: Box<dyn Fn(&Row)>) -> Result<Exam, 
     rsshogi::board::init();
     let talk = Talk::start(&settings.plan)
         .await
-        .map_err(|source| CheckError::Start { command: settings.plan.command.clone(), source })?;
+        .map_err(|source| CheckError::Start(settings.plan.command.clone(), source))?;
     Ok(Exam::new(settings, talk, progress))
 }
 

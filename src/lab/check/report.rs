@@ -61,7 +61,6 @@ pub struct Report {
 
 impl Row {
     /// A row without advice and lines.
-    #[must_use]
     pub fn new(verdict: Verdict, check: impl Into<String>, seen: impl Into<String>) -> Self {
         Self { verdict, check: check.into(), seen: seen.into(), advice: None, lines: Vec::new() }
     }
@@ -110,13 +109,11 @@ impl Row {
 
 impl Report {
     /// True if no row is a fault.
-    #[must_use]
     pub fn passed(&self) -> bool {
         self.passed
     }
 
     /// Number of rows with a verdict.
-    #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
@@ -135,7 +132,6 @@ impl fmt::Display for Verdict {
 
 impl Row {
     /// Verdict, check and observation in one line.
-    #[must_use]
     pub fn line(&self) -> String {
         format!("{:<5}  {:<24}  {}", self.verdict, self.check, self.seen)
     }
@@ -172,7 +168,6 @@ impl fmt::Display for Report {
 }
 
 /// Shortens a long line in the middle.
-#[must_use]
 pub fn cut(line: &str) -> String {
     let count = line.chars().count();
     if count <= SHOWN_WIDTH {
@@ -192,7 +187,6 @@ pub fn show(lines: &mut Vec<String>, most: usize, position: &str, answer: String
 }
 
 /// A duration: milliseconds below ten seconds, else seconds.
-#[must_use]
 pub fn text(time: Duration) -> String {
     match time.as_millis() {
         ms @ ..10_000 => format!("{ms} ms"),

@@ -4,7 +4,7 @@ use super::{
     CheckError, GoForm,
     positions::{self, Spot},
 };
-use plan::{EnginePlan, Environment, GoForms, Restart, Sandbox, SandboxPlan, SeatLimits, time_text};
+use plan::{EnginePlan, Environment, Sandbox, SandboxPlan, SeatLimits, time_text};
 use referee::clock::TimeControl;
 use std::{
     path::{Path, PathBuf},
@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Arguments of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// The engine's program.
     pub command: PathBuf,
@@ -39,19 +39,7 @@ pub struct Request {
 impl Request {
     /// A check of a program with default settings.
     pub fn new(command: impl Into<PathBuf>) -> Self {
-        let (args, dir, option, positions, skip) = (vec![], None, vec![], None, vec![]);
-        Self {
-            command: command.into(),
-            args,
-            host: None,
-            ssh_command: vec![],
-            dir,
-            option,
-            positions,
-            skip,
-            ready: "120s".to_owned(),
-            sandbox: Sandbox::Default,
-        }
+        Self { command: command.into(), ready: "120s".to_owned(), ..Self::default() }
     }
 }
 
@@ -82,35 +70,19 @@ impl Settings {
         };
         let plan = EnginePlan {
             name: args.command.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            remote: false,
             directory: directory(args, &command)?,
             directory_by_default: args.dir.is_none(),
             host: args.host.clone(),
             ssh_command: args.ssh_command.clone(),
-            source: None,
             command,
             args: args.args.clone(),
-            environment: Vec::new(),
             options: args.option.iter().map(|text| option(text)).collect::<Result<_, _>>()?,
-            option_sources: Vec::new(),
             time: TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() },
-            clocks: vec![],
-            rating: None,
-            scale: None,
-            scores: Default::default(),
             margin_given: true,
-            reserve: Duration::ZERO,
-            hurry: None,
-            go: GoForms::default(),
-            ponder: false,
             limits: SeatLimits { ready, ..SeatLimits::default() },
-            restart: Restart::OnFault,
             cores: 1.0,
-            gpu: 0.0,
-            identity: Default::default(),
             sandbox: SandboxPlan { kind: args.sandbox, ..SandboxPlan::default() },
-            replaces: None,
-            optional: false,
+            ..EnginePlan::default()
         };
         Ok(Self { plan, spots: spots(args.positions.as_deref())?, skip: args.skip.clone() })
     }
@@ -121,7 +93,7 @@ fn spots(file: Option<&Path>) -> Result<Vec<Spot>, CheckError> {
     let text = match file {
         None => positions::CARRIED.to_owned(),
         Some(file) => {
-            std::fs::read_to_string(file).map_err(|source| CheckError::File { path: name.clone(), source })?
+            std::fs::read_to_string(file).map_err(|source| CheckError::File(name.clone(), source))?
         }
     };
     positions::read(&text).map_err(|(line, fault)| CheckError::Position { path: name, line, fault })

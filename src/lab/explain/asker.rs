@@ -43,13 +43,11 @@ pub struct Found {
 impl Found {
     /// Evaluation from black's side; `mover` is the side to move. An engine that resigns or declares without a score has
     /// lost or won.
-    #[must_use]
     pub fn evaluation(&self, mover: Color) -> Option<Evaluation> {
         Some(Evaluation::of(self.judgement()?, mover))
     }
 
     /// Evaluation from the side to move, with what an engine that resigns or declares thereby says.
-    #[must_use]
     pub fn judgement(&self) -> Option<Score> {
         self.score.or(match self.mv.as_str() {
             "resign" => Some(Score::Mate(-i32::MAX)),
@@ -138,7 +136,6 @@ pub struct Asker {
 
 impl Asker {
     /// An engine whose processes are tasks of `actors`.
-    #[must_use]
     pub fn new(plan: Arc<EnginePlan>, patience: Duration, actors: &TaskTracker) -> Self {
         Self { plan, patience, actors: actors.clone(), seat: None, asked: 0 }
     }

@@ -58,7 +58,6 @@ impl Cache {
     }
 
     /// A search that was done before.
-    #[must_use]
     pub fn get(&self, engine: &str, position: &str, nodes: u64) -> Option<Found> {
         let key = Key { engine: engine.to_owned(), position: position.to_owned(), limit: nodes };
         self.known.borrow().get(&key).cloned()

@@ -30,7 +30,6 @@ impl Cause {
         [Self::Time, Self::Horizon, Self::Evaluation, Self::Book, Self::Rules, Self::Fault, Self::Unsearched];
 
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -67,13 +66,11 @@ pub struct Trial {
 
 impl Trial {
     /// True if less was searched at the move than half of what is usual for the engine in this game.
-    #[must_use]
     pub fn is_short(&self) -> bool {
         self.played.zip(self.usual).is_some_and(|(played, usual)| played < usual / 2)
     }
 
     /// The cause that it shows.
-    #[must_use]
     pub fn cause(&self) -> Cause {
         match (self.found_with, self.usual) {
             (None, _) => Cause::Evaluation,
@@ -84,7 +81,6 @@ impl Trial {
 
     /// The numbers of nodes to try, ascending: what was searched, the usual, and doublings up to `times` as many.
     /// `otherwise` stands in where the engine did not count.
-    #[must_use]
     pub fn steps(&self, times: u64, otherwise: u64) -> Vec<u64> {
         let base = if self.is_short() { self.usual } else { self.played.or(self.usual) };
         let base = base.unwrap_or(otherwise).max(1);

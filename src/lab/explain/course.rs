@@ -30,7 +30,6 @@ pub struct Turn {
 
 impl Turn {
     /// Expected score that was lost for good, up to 60 %; at or below 0 if none was.
-    #[must_use]
     pub fn drop(&self) -> f64 {
         self.before.min(ENOUGH) - self.after.min(ENOUGH)
     }
@@ -39,7 +38,6 @@ impl Turn {
 impl Course {
     /// The course of these shares, from position 0 on. A position without a share has that of the position before it, the
     /// first ones that of an even game.
-    #[must_use]
     pub fn new(shares: impl IntoIterator<Item = Option<f64>>) -> Self {
         let mut last = 0.5;
         let shares = shares.into_iter().map(|share| {
@@ -56,13 +54,11 @@ impl Course {
     }
 
     /// The share in a position.
-    #[must_use]
     pub fn at(&self, position: usize) -> f64 {
         self.shares.get(position).copied().unwrap_or(0.5)
     }
 
     /// The share in the last position.
-    #[must_use]
     pub fn end(&self) -> f64 {
         self.shares.last().copied().unwrap_or(0.5)
     }
@@ -73,7 +69,6 @@ impl Course {
     /// What the opponent gives back does not count as lost. An advantage counts only if it lasts: before the move, for the
     /// position after the best move in its place, where that was looked at; after it, for two positions of the game. One position
     /// that the judge misjudges makes no mistake and hides none.
-    #[must_use]
     pub fn turns(&self, is_own: impl Fn(usize) -> bool) -> Vec<Turn> {
         let mut turns = vec![];
         let (mut best, mut lasting) = (f64::NEG_INFINITY, 0);
@@ -95,7 +90,6 @@ impl Course {
 
     /// The move that lost most for good. Where no move did, because the judge's moves do not hold what it saw either, the
     /// move that lost most by the shares of the positions alone; such a turn is not [held](Turn::is_held).
-    #[must_use]
     pub fn turning_point(&self, is_own: impl Fn(usize) -> bool) -> Option<Turn> {
         let turns = self.turns(&is_own);
         let held = turns.iter().find(|turn| turn.is_held).or(turns.first()).copied();
@@ -107,14 +101,12 @@ impl Course {
     }
 
     /// The highest share of two positions in a row from a position on.
-    #[must_use]
     pub fn lasting(&self, from: usize) -> f64 {
         let tail = self.shares.get(from..).unwrap_or_default();
         tail.windows(2).map(|two| two[0].min(two[1])).reduce(f64::max).unwrap_or_else(|| self.end())
     }
 
     /// The move up to position `to`, of either side, that cost this side most.
-    #[must_use]
     pub fn steepest(&self, to: usize) -> usize {
         let cost = |at: usize| self.at(at - 1) - self.at(at);
         (1..=to).max_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(b.cmp(&a))).unwrap_or(0)

@@ -1,6 +1,6 @@
 //! Engines by their command line.
 
-use plan::{EnginePlan, Environment, Sandbox, SandboxPlan, SeatLimits};
+use plan::{EnginePlan, Environment, Sandbox, SeatLimits};
 use platform::content::{hex, sha256_of_file};
 use seat::sandbox::{self, SandboxError};
 use sha2::{Digest, Sha256};
@@ -45,7 +45,6 @@ pub fn engine(command: &str, options: &[String]) -> Result<EnginePlan, EngineFau
         directory_by_default: true,
         options,
         cores: 1.0,
-        sandbox: SandboxPlan::default(),
         ..EnginePlan::default()
     })
 }
@@ -79,7 +78,6 @@ fn words(command: &str) -> Result<(&str, Vec<String>), EngineFault> {
 }
 
 /// A program of ours beside this one.
-#[must_use]
 pub fn resident(name: &str) -> String {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
     let file = beside.map(|file| file.with_extension(std::env::consts::EXE_EXTENSION));

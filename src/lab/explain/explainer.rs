@@ -121,7 +121,6 @@ pub struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// An engine with its digest, whose processes are tasks of `actors`.
-    #[must_use]
     pub fn new(
         engine: &(Arc<EnginePlan>, String),
         cache: &'a Cache,
@@ -187,7 +186,6 @@ struct Loss {
 
 impl<'a> Explainer<'a> {
     /// An explainer with this judge; its engines are tasks of `actors`.
-    #[must_use]
     pub fn new(
         judge: &(Arc<EnginePlan>, String),
         cache: &'a Cache,
@@ -460,20 +458,17 @@ impl Study<'_> {
 
 impl Explanation {
     /// Name of the player that lost.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.players[self.loser.index()]
     }
 
     /// Expected score that was lost for good.
-    #[must_use]
     pub fn cost(&self) -> f64 {
         self.shares[0] - self.shares[1]
     }
 
     /// The position as a task of a suite: to avoid the move that was played, and to find the judge's. `None` where no move
     /// was made, or the judge knows no better one.
-    #[must_use]
     pub fn task(&self) -> Option<Task> {
         let mv = self.mv.as_ref()?;
         let better = mv.better.clone().filter(|better| better != "win")?;

@@ -34,7 +34,6 @@ pub struct Own {
 
 impl Own {
     /// True if the move was searched, as far as the player said: a move of a book has neither nodes nor depth.
-    #[must_use]
     pub fn is_searched(&self) -> bool {
         self.nodes.is_some_and(|nodes| nodes > 0) || self.depth.is_some_and(|depth| depth > 0)
     }
@@ -51,7 +50,6 @@ pub struct Line {
     pub own: Vec<Own>,
     /// Moves of the opening, which no player chose.
     pub opening: usize,
-    start: String,
     argument: String,
     moves: Vec<Move>,
     /// The positions, each as SFEN and with the side to move.
@@ -138,7 +136,6 @@ impl Line {
             own: vec![],
             opening: 0,
             argument: argument(start),
-            start: start.to_owned(),
             moves,
             positions,
             undeclared,
@@ -146,38 +143,27 @@ impl Line {
         })
     }
 
-    /// The start position as SFEN.
-    #[must_use]
-    pub fn start(&self) -> &str {
-        &self.start
-    }
-
     /// Number of moves.
-    #[must_use]
     pub fn moves(&self) -> usize {
         self.moves.len()
     }
 
     /// The move that leads to a position, in USI; `None` for position 0 and beyond the end.
-    #[must_use]
     pub fn to(&self, at: usize) -> Option<String> {
         self.moves.get(at.checked_sub(1)?).map(|mv| mv.to_usi())
     }
 
     /// The side to move in a position.
-    #[must_use]
     pub fn mover(&self, at: usize) -> Color {
         self.positions.get(at).map_or(Color::Black, |position| position.1)
     }
 
     /// A position as SFEN, with its move number.
-    #[must_use]
     pub fn sfen(&self, at: usize) -> &str {
         self.positions.get(at).map_or("", |position| position.0.as_str())
     }
 
     /// The argument of USI `position` for a position: the whole game up to there, so that engines see repetitions.
-    #[must_use]
     pub fn position(&self, at: usize) -> String {
         let mut text = self.argument.clone();
         for (index, mv) in self.moves.iter().take(at).enumerate() {
@@ -188,13 +174,11 @@ impl Line {
     }
 
     /// The number of the move that leads to a position, as records count.
-    #[must_use]
     pub fn ply(&self, at: usize) -> u32 {
         (self.first + u32::try_from(at).unwrap_or(u32::MAX - self.first)).saturating_sub(1)
     }
 
     /// The first position in which a side could have declared a win and did not.
-    #[must_use]
     pub fn undeclared(&self, color: Color) -> Option<usize> {
         self.undeclared[color.index()]
     }

@@ -161,7 +161,6 @@ impl Losses {
 }
 
 /// The file beside a database that keeps searches.
-#[must_use]
 pub fn searches(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".searches");

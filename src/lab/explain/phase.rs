@@ -25,7 +25,6 @@ impl Phase {
     pub const ALL: [Self; 3] = [Self::Opening, Self::Middlegame, Self::Endgame];
 
     /// The phase of a position, by the number of the move that is to be made in it and its SFEN.
-    #[must_use]
     pub fn of(ply: u32, sfen: &str) -> Self {
         let mut words = sfen.split_whitespace();
         let promoted = words.next().unwrap_or_default().matches('+').count();
@@ -38,7 +37,6 @@ impl Phase {
     }
 
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Opening => "opening",

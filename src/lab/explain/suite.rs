@@ -90,10 +90,7 @@ pub fn read(text: &str) -> Result<Vec<Task>, SuiteFault> {
             return Err(fault(TaskFault::TooMany));
         }
     }
-    match tasks.is_empty() {
-        true => Err(SuiteFault { line: 1, fault: TaskFault::Nothing }),
-        false => Ok(tasks),
-    }
+    if tasks.is_empty() { Err(SuiteFault { line: 1, fault: TaskFault::Nothing }) } else { Ok(tasks) }
 }
 
 fn task(line: &str) -> Result<Task, TaskFault> {
@@ -110,10 +107,7 @@ fn task(line: &str) -> Result<Task, TaskFault> {
             _ => task.more.push((code.to_owned(), operands.to_owned())),
         }
     }
-    match task.best.is_empty() && task.avoid.is_empty() {
-        true => Err(TaskFault::NoAim),
-        false => Ok(task),
-    }
+    if task.best.is_empty() && task.avoid.is_empty() { Err(TaskFault::NoAim) } else { Ok(task) }
 }
 
 /// The SFEN at the start of a line, and the rest of the line. The move number may be missing, as in EPD.
@@ -178,7 +172,6 @@ fn moves(operands: &str, sfen: &str) -> Result<Vec<String>, TaskFault> {
 
 impl Task {
     /// True if a move passes.
-    #[must_use]
     pub fn passes(&self, mv: &str) -> bool {
         let is_among = |moves: &[String]| moves.iter().any(|known| known == mv);
         (self.best.is_empty() || is_among(&self.best)) && !is_among(&self.avoid)
@@ -202,13 +195,11 @@ impl fmt::Display for Task {
 }
 
 /// The side to move of an SFEN.
-#[must_use]
 pub fn mover(sfen: &str) -> Color {
     if sfen.split_whitespace().nth(1) == Some("w") { Color::White } else { Color::Black }
 }
 
 /// Text that may stand between quotation marks on one line.
-#[must_use]
 pub fn plain(text: &str) -> String {
     notation::printable(text.as_bytes()).replace('"', "'")
 }

@@ -39,7 +39,6 @@ pub struct Summary<'a> {
 
 impl<'a> Summary<'a> {
     /// Summarizes the losses of each player, in the order of their names.
-    #[must_use]
     pub fn of(explanations: &'a [Explanation]) -> Vec<Self> {
         let mut players: Vec<&str> = explanations.iter().map(Explanation::name).collect();
         players.sort_unstable();

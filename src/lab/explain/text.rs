@@ -69,7 +69,6 @@ impl Explanation {
     }
 
     /// What a record says of the move that lost.
-    #[must_use]
     pub fn comment(&self) -> String {
         let [before, after] = self.shares.map(|share| 100.0 * share);
         let mut text = format!("lost here: {}, expected score {before:.0} % -> {after:.0} %", self.cause);
@@ -85,7 +84,6 @@ impl Explanation {
 
 impl Judged {
     /// What a record says of a position: the judge's evaluation, and the line of play that it expects.
-    #[must_use]
     pub fn comment(&self, judge: &str) -> String {
         let depth = self.found.depth.map_or(String::new(), |depth| format!(", depth {depth}"));
         let line = if self.found.pv.is_empty() { &self.found.mv } else { &self.found.pv };

@@ -85,7 +85,6 @@ pub enum Found {
 
 impl Bisection {
     /// A search among `commits` commits, of which the last is the bad one, for a loss of about `expected` Elo.
-    #[must_use]
     pub fn new(commits: usize, expected: f64) -> Self {
         let expected = expected.clamp(LEAST_ELO, MOST_ELO);
         let shares = |at: usize| {
@@ -106,7 +105,6 @@ impl Bisection {
     }
 
     /// How a commit builds, as far as it is known.
-    #[must_use]
     pub fn build(&self, commit: usize) -> Build {
         self.builds[commit]
     }
@@ -118,13 +116,11 @@ impl Bisection {
     }
 
     /// Games that were noted.
-    #[must_use]
     pub fn games(&self) -> u64 {
         self.results.iter().flatten().map(|pairs| 2 * pairs).sum()
     }
 
     /// The probabilities given all games so far.
-    #[must_use]
     pub fn posterior(&self) -> Posterior {
         let possible: Vec<bool> = (0..self.builds.len()).map(|commit| self.is_possible(commit)).collect();
         let number = possible.iter().filter(|possible| **possible).count().max(1);
@@ -196,7 +192,6 @@ impl Bisection {
 
     /// The commit to play next, `pairs` pairs of games: the one whose games are expected to say most. `None` if there is
     /// nothing left to try.
-    #[must_use]
     pub fn next(&self, posterior: &Posterior, pairs: u64) -> Option<usize> {
         let gains = self.gains(posterior, pairs);
         let open = (0..gains.len()).filter(|commit| match self.builds[*commit] {
@@ -242,7 +237,6 @@ impl Bisection {
     }
 
     /// What is found with at least this probability.
-    #[must_use]
     pub fn found(&self, posterior: &Posterior, confidence: f64) -> Option<Found> {
         if posterior.nothing >= confidence {
             return Some(Found::Nothing(posterior.nothing));
@@ -252,7 +246,6 @@ impl Bisection {
     }
 
     /// The likeliest place of the loss, however likely it is. Commits whose border does not build are one place.
-    #[must_use]
     pub fn likeliest(&self, posterior: &Posterior) -> Found {
         let (mut best, mut first, mut probability) = ((0, 0, 0.0), 0, 0.0);
         for (last, build) in self.builds.iter().enumerate() {

@@ -81,13 +81,11 @@ impl Cache {
     }
 
     /// A cache in a directory.
-    #[must_use]
     pub fn at(root: &Path) -> Self {
         Self { root: root.to_path_buf() }
     }
 
     /// Its directory.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -147,7 +145,6 @@ impl Cache {
     }
 
     /// All builds, those that were used last at first.
-    #[must_use]
     pub fn builds(&self) -> Vec<CachedBuild> {
         let mut builds: Vec<_> = below(&self.root).iter().flat_map(|shelf| builds_of(shelf)).collect();
         builds.sort_by_key(|build| std::cmp::Reverse(build.used));

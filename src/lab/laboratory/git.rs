@@ -26,7 +26,6 @@ pub struct Git {
 
 impl Git {
     /// Git in a directory.
-    #[must_use]
     pub fn at(directory: &Path) -> Self {
         Self { directory: directory.to_path_buf(), environment: vec![] }
     }
@@ -85,7 +84,6 @@ impl Git {
     }
 
     /// True if a command succeeds.
-    #[must_use]
     pub fn succeeds(&self, words: &[&str]) -> bool {
         self.command(words).output().is_ok_and(|output| output.status.success())
     }
@@ -135,7 +133,6 @@ pub(crate) fn clean(command: &mut Command) {
 }
 
 /// The first digits of a commit.
-#[must_use]
 pub fn short(commit: &str) -> &str {
     commit.get(..SHOWN).unwrap_or(commit)
 }

@@ -37,7 +37,6 @@ pub struct Landscape {
 
 impl Landscape {
     /// Elo lost against the best values, from 0.
-    #[must_use]
     pub fn loss(&self, values: &[f64]) -> f64 {
         let away = |i: usize| self.curvature[i].sqrt() * (values[i] - self.best[i]);
         let own: f64 = (0..values.len()).map(|i| away(i).powi(2)).sum();
@@ -62,7 +61,6 @@ impl Landscape {
     }
 
     /// Elo that is lost after a tuning on this landscape: by the last values, and by the averaged ones.
-    #[must_use]
     pub fn tuned(&self, spec: Spec, run: u64) -> (f64, f64) {
         let pairs = spec.pairs;
         let mut tuning = Tuning::new(Spec { seed: mix(spec.seed ^ run), ..spec });
@@ -118,7 +116,6 @@ pub struct Tried {
 
 /// The least number of pairs that reaches the goal, with the perturbations and steps for it; `None` if more than 500,000
 /// would be needed. `stopped` says whether to give up.
-#[must_use]
 pub fn propose(spec: &Spec, assumption: &Assumption, stopped: &dyn Fn() -> bool) -> Option<Proposal> {
     let spec = perturbed(spec, &assumption.costs);
     let number = spec.parameters.len() as f64;
@@ -170,7 +167,6 @@ fn reaches(spec: &Spec, assumption: &Assumption, wanted: f64) -> bool {
 }
 
 /// Tunings on landscapes that are `steepness` times as steep as assumed.
-#[must_use]
 pub fn simulate(spec: &Spec, assumption: &Assumption, steepness: f64, interaction: f64) -> Tried {
     // Others than those by which a number of pairs is chosen.
     let mut lost: Vec<f64> = (RUNS..2 * RUNS)

@@ -93,7 +93,6 @@ impl ParamsFile {
     }
 
     /// A file of these parameters, in their order.
-    #[must_use]
     pub fn of(parameters: &[ParameterPlan]) -> Self {
         let line = |parameter: &ParameterPlan| Line::Option {
             parameter: parameter.clone(),
@@ -128,7 +127,6 @@ impl ParamsFile {
     }
 
     /// The text of the file.
-    #[must_use]
     pub fn text(&self) -> String {
         self.lines.iter().map(|line| written(line) + "\n").collect()
     }

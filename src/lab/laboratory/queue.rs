@@ -11,7 +11,6 @@ pub struct Candidate {
 
 /// The tests to play now: of those with the highest priority the first ones, `at_once` at most. Tests of a lower priority
 /// wait until none of a higher one waits, so that a share is only ever divided among equals.
-#[must_use]
 pub fn chosen(tests: &[Candidate], at_once: usize) -> Vec<u64> {
     let Some(highest) = tests.iter().map(|test| test.priority).max() else { return vec![] };
     let mut first: Vec<u64> =

@@ -50,7 +50,6 @@ impl Parameter {
     }
 
     /// A value as text, for the engine: whole numbers are rounded to the nearest.
-    #[must_use]
     pub fn text(&self, value: f64) -> String {
         if self.whole { format!("{}", value.round()) } else { format!("{value}") }
     }
@@ -71,7 +70,6 @@ pub struct Spec {
 
 impl Spec {
     /// The tuning of a plan whose parameters are complete; `None` while bounds or starts are missing.
-    #[must_use]
     pub fn of(plan: &TunePlan, seed: u64) -> Option<Self> {
         let parameter = |it: &plan::ParameterPlan| {
             let (name, c_end, r_end, whole) = (it.name.clone(), it.c_end, it.r_end, it.whole);
@@ -82,13 +80,11 @@ impl Spec {
     }
 
     /// Perturbation of pair `k` in units of `c_end`.
-    #[must_use]
     pub fn perturbation(&self, k: u64) -> f64 {
         (self.pairs as f64).powf(GAMMA) / (k as f64).powf(GAMMA)
     }
 
     /// Step of pair `k` for each game won more than lost, in units of `r_end c_end`.
-    #[must_use]
     pub fn step(&self, k: u64) -> f64 {
         let all = self.pairs as f64;
         let held = HELD_BACK * all;
@@ -138,7 +134,6 @@ pub struct Tuning {
 
 impl Tuning {
     /// A tuning before its first pair.
-    #[must_use]
     pub fn new(spec: Spec) -> Self {
         let start = spec.parameters.iter().map(|it| it.start.clamp(it.min, it.max)).collect::<Vec<_>>();
         let sum = vec![0.0; start.len()];
@@ -153,26 +148,22 @@ impl Tuning {
     }
 
     /// What is tuned.
-    #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
     /// Pairs whose results are applied.
-    #[must_use]
     pub fn applied(&self) -> u64 {
         self.applied
     }
 
     /// True if the result of pair `k`, from 1, is known.
-    #[must_use]
     pub fn knows(&self, k: u64) -> bool {
         k <= self.applied || self.waiting.contains_key(&k)
     }
 
     /// The values of pair `k`, from 1; `None` while they follow from results that are missing. A pair that is played
     /// again after it was applied has the oldest values that are remembered.
-    #[must_use]
     pub fn trial(&self, k: u64) -> Option<Trial> {
         let behind = self.applied.checked_sub(k.saturating_sub(self.spec.window))?;
         let behind = usize::try_from(behind).unwrap_or(usize::MAX).min(self.recent.len() - 1);
@@ -220,14 +211,12 @@ impl Tuning {
     }
 
     /// The values after the last pair that is applied.
-    #[must_use]
     pub fn values(&self) -> &[f64] {
         self.recent.back().map_or(&[], Vec::as_slice)
     }
 
     /// How far a value without any influence on the games may have gone from its start by now, in 95 of 100 tunings; in
     /// units of `r_end c_end`.
-    #[must_use]
     pub fn chance(&self) -> f64 {
         let (results, steps) = self.squares;
         1.96 * (results / self.applied.max(1) as f64 * steps).sqrt()
@@ -235,7 +224,6 @@ impl Tuning {
 
     /// The mean of the values after each pair of the second half, which has less noise than the last values; before
     /// that, the last values.
-    #[must_use]
     pub fn averaged(&self) -> Vec<f64> {
         match self.applied.saturating_sub(self.spec.pairs / 2) {
             0 => self.values().to_vec(),

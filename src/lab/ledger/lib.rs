@@ -69,38 +69,32 @@ struct Meeting {
 impl Ledger {
     /// A ledger without a game. With `half_life`, a game loses half of its weight in so many days before the newest one;
     /// games of unknown date count as the oldest.
-    #[must_use]
     pub fn new(apart: Apart, half_life: Option<f64>) -> Self {
         Self { apart, half_life, ..Self::default() }
     }
 
     /// The players.
-    #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// True if games of two players would count for the same: they have the same clock and the same machine.
-    #[must_use]
     pub fn may_meet(&self, a: usize, b: usize) -> bool {
         let [a, b] = [&self.nodes[a], &self.nodes[b]];
         a.clock == b.clock && a.machine == b.machine
     }
 
     /// Days in which a game loses half of its weight; `None`: it keeps it.
-    #[must_use]
     pub fn half_life(&self) -> Option<f64> {
         self.half_life
     }
 
     /// What was read.
-    #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
     /// Events that were left out, each with its reason.
-    #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }

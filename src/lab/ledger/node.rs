@@ -67,7 +67,6 @@ impl Node {
     }
 
     /// True if the player is called so, by any of its names or by the first digits (at least four) of its build.
-    #[must_use]
     pub fn is_called(&self, word: &str) -> bool {
         let is_build = |build: &String| word.len() >= 4 && build.starts_with(word);
         self.name == word

@@ -40,7 +40,6 @@ pub struct Suggestion {
 impl Rated {
     /// The encounters to play next, as [`Group::suggest`] finds them among the players that `aim` is about; for everyone
     /// in the set with most games.
-    #[must_use]
     pub fn suggest(&self, aim: Aim, may_meet: impl Fn(usize, usize) -> bool, most: usize) -> Vec<Suggestion> {
         let about = match aim {
             Aim::Difference(player, _) => Some(player),
@@ -57,7 +56,6 @@ impl Rated {
 impl Group {
     /// The encounters that shrink the error of `aim` most per second of playing, the best first; at most `most`. Players
     /// at different clocks do not meet, nor do those whose difference nothing bounds.
-    #[must_use]
     pub fn suggest(&self, aim: Aim, may_meet: impl Fn(usize, usize) -> bool, most: usize) -> Vec<Suggestion> {
         let Some(errors) = Errors::of(self, aim) else { return vec![] };
         let mut found: Vec<(f64, Suggestion)> = vec![];

@@ -17,7 +17,6 @@ pub struct ActorThread {
 
 impl ActorThread {
     /// The thread of the runtime that this is called on.
-    #[must_use]
     pub fn current() -> Self {
         Self { runtime: Handle::current(), actors: TaskTracker::new(), lag: Arc::default() }
     }

@@ -76,8 +76,5 @@ fn kept(game: &FullGame, plan: [TimeControl; 2]) -> Option<Kept> {
 /// The clock with so much of its main time left.
 fn with(control: TimeControl, left: Duration) -> TimeControl {
     let rest = TimeControl { main: left, ..control };
-    match control.is_timed() && !rest.is_timed() {
-        true => TimeControl { main: MIN_TIME, ..control },
-        false => rest,
-    }
+    if control.is_timed() && !rest.is_timed() { TimeControl { main: MIN_TIME, ..control } } else { rest }
 }

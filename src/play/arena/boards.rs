@@ -26,7 +26,6 @@ impl LiveBoards {
     }
 
     /// Boards that all machines together are asked for.
-    #[must_use]
     pub fn wanted(&self) -> usize {
         if self.watched.load(Ordering::Relaxed) { MAX_BOARDS } else { 0 }
     }

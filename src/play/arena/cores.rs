@@ -62,7 +62,6 @@ pub struct Machine {
 
 impl Machine {
     /// The machine as this program may use it.
-    #[must_use]
     pub fn read() -> Self {
         let parallelism = thread::available_parallelism().map_or(1, usize::from);
         Self { cores: physical(&usable(), siblings), parallelism }
@@ -117,7 +116,6 @@ pub struct ClaimedCores {
 
 impl ClaimedCores {
     /// Claims `wanted` of the machine's cores that are idle and free; `None` if there are not so many.
-    #[must_use]
     pub fn idle(machine: &Machine, wanted: usize) -> Option<Self> {
         let threads = idle_threads(GLANCE);
         let idle = |core: &&Core| core.threads.iter().all(|thread| threads.contains(thread));
@@ -126,7 +124,6 @@ impl ClaimedCores {
 
     /// Claims those of the hardware threads' cores that are free, so that managers that choose cores by themselves
     /// avoid them.
-    #[must_use]
     pub fn of_threads(machine: &Machine, threads: &[usize]) -> Self {
         let used = |core: &&Core| core.threads.iter().any(|thread| threads.contains(thread));
         let (cores, names) =
@@ -141,7 +138,6 @@ impl ClaimedCores {
     }
 
     /// One hardware thread of each core.
-    #[must_use]
     pub fn threads(&self) -> Vec<usize> {
         self.cores.iter().filter_map(|core| core.threads.first().copied()).collect()
     }

@@ -53,7 +53,6 @@ pub struct DiskWatch(Arc<AtomicBool>);
 
 impl DiskWatch {
     /// True if less than the reserve is free, so that no new game begins.
-    #[must_use]
     pub fn is_low(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -96,7 +96,6 @@ pub struct Finished {
 
 impl Finished {
     /// True if the event was played to its end.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.interrupted && !self.halted
     }
@@ -189,7 +188,6 @@ impl<'a> OpenEvent<'a> {
     }
 
     /// What is known of the engines that are started here.
-    #[must_use]
     pub fn engines(&self) -> &[EngineFacts] {
         &self.engines
     }
@@ -212,37 +210,31 @@ impl<'a> OpenEvent<'a> {
     }
 
     /// What people should know before it goes on.
-    #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
     /// True if it was played to its end before.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
     /// What was played before.
-    #[must_use]
     pub fn standings(&self) -> &Standings {
         &self.standings
     }
 
     /// The operator's handle.
-    #[must_use]
     pub fn operations(&self) -> Operations {
         self.operations.clone()
     }
 
     /// The event's row in the database.
-    #[must_use]
     pub fn event(&self) -> EventId {
         self.opening.event().event
     }
 
     /// What plays now, by player; `None` for those who are not started here.
-    #[must_use]
     pub fn identities(&self) -> Vec<Option<Identity>> {
         self.identities.iter().map(|engine| engine.as_ref().map(|engine| engine.identity.clone())).collect()
     }
@@ -265,7 +257,6 @@ impl<'a> OpenEvent<'a> {
     }
 
     /// The sink of the event, for seats and games.
-    #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
         self.opening.sink()
     }
@@ -1109,14 +1100,12 @@ fn by_player(plan: &Plan, engines: Vec<Engine>) -> Arc<[Option<Arc<Engine>>]> {
 }
 
 /// A halt in words: which engine, and why.
-#[must_use]
 pub fn halt_words(plan: &Plan, halt: &Halt) -> String {
     let name = plan.engines.get(halt.player.index()).map_or("?", |engine| &engine.name);
     format!("engine `{name}` is halted: {halt}")
 }
 
 /// The openings of a plan in its order.
-#[must_use]
 pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings {
     let random = plan.openings.as_ref().is_some_and(|openings| openings.order == OpeningOrder::Random);
     Openings::new(lines, random.then_some(plan.seed))

@@ -152,13 +152,8 @@ pub enum RunError {
         why: String,
     },
     /// The event has gone beyond the size that it is given.
-    #[error("`{name}` cannot become smaller than what was played of it: {fault}")]
-    Size {
-        /// The event.
-        name: String,
-        /// What it needs.
-        fault: SizeFault,
-    },
+    #[error("`{0}` cannot become smaller than what was played of it: {1}")]
+    Size(String, SizeFault),
     /// Engines that cannot play, before anything was started.
     #[error("{}", .0.join("\n"))]
     Engines(Vec<String>),

@@ -50,7 +50,6 @@ enum Source {
 }
 
 /// Directories in which an engine that nobody trusts may put links.
-#[must_use]
 pub fn foreign(engine: &EnginePlan) -> Foreign {
     match engine.sandbox.kind {
         Sandbox::Strict => Foreign::new(&engine.sandbox.write),
@@ -290,21 +289,18 @@ struct Watched {
 
 impl Engine {
     /// What is another than in an earlier run, in words.
-    #[must_use]
     pub fn changes_since(&self, before: &Identity) -> Vec<String> {
         let ignored = |path: &str| self.ignore.iter().any(|pattern| pattern::covers(pattern, path));
         before.changes_to(&self.identity, &ignored)
     }
 
     /// Cores of its host, if that is another machine.
-    #[must_use]
     pub fn far_cores(&self) -> Option<usize> {
         self.far.as_ref().map(|far| far.lock().cores)
     }
 
     /// True if a file may have changed since it was read; a quick question to the system. An engine on another host is
     /// suspect before each start, as only the host knows.
-    #[must_use]
     pub fn is_suspect(&self) -> bool {
         self.far.is_some()
             || self.watched.lock().iter().any(|file| Stamp::at(&file.path).ok() != Some(file.stamp))
@@ -324,7 +320,6 @@ pub struct News {
 
 impl Engine {
     /// Reads the files again that may have changed. What was replaced is told once, or `again` at every call.
-    #[must_use]
     pub fn news(&self, again: bool) -> News {
         if let Some(far) = &self.far {
             return far.lock().news();

@@ -48,7 +48,6 @@ impl SchedulerLag {
     }
 
     /// The largest lag since `since`: what is recorded, and by how much the next beat is overdue.
-    #[must_use]
     pub fn late_since(&self, since: Instant) -> Duration {
         let beats = self.0.lock();
         let recorded =
@@ -59,7 +58,6 @@ impl SchedulerLag {
 
     /// The longest time that something which came at `since` can have waited for this thread. A stall that began just
     /// after a beat is seen only from the next beat on.
-    #[must_use]
     pub fn longest_wait(&self, since: Instant) -> Duration {
         self.late_since(since) + BEAT + NOTABLE
     }

@@ -65,7 +65,6 @@ pub struct Asked {
 
 impl Asked {
     /// The person and the reason, as evidence of an ending.
-    #[must_use]
     pub fn words(&self) -> String {
         match self.reason.as_str() {
             "" => self.by.clone(),
@@ -203,7 +202,6 @@ impl fmt::Debug for Operations {
 
 impl Operations {
     /// The operations of an event with what earlier ones have left in force.
-    #[must_use]
     pub fn new(in_force: InForce, sink: Arc<dyn Sink>) -> Self {
         // What earlier runs did was read from the disk.
         let committed = in_force.next().saturating_sub(1);
@@ -219,7 +217,6 @@ impl Operations {
     }
 
     /// The way to the running games.
-    #[must_use]
     pub fn interventions(&self) -> Arc<Interventions> {
         self.0.interventions.clone()
     }
@@ -262,7 +259,6 @@ impl Operations {
     }
 
     /// True if no new game begins.
-    #[must_use]
     pub fn is_paused(&self) -> bool {
         self.in_force(InForce::is_paused)
     }
@@ -273,14 +269,12 @@ impl Operations {
     }
 
     /// A game with the names that its players have now.
-    #[must_use]
     pub fn named(&self, game: GameId, pairing: &Pairing) -> NamedGame {
         let [black, white] = self.0.state.lock().boards.names(pairing);
         NamedGame { game, black, white, round: pairing.round }
     }
 
     /// Why an order about a game that is over was refused, with the players, the round and the result of the game.
-    #[must_use]
     pub fn about(&self, why: &Message, game: GameId, pairing: &Pairing, outcome: Outcome) -> Message {
         let game = self.named(game, pairing);
         Message::of(|words| {
@@ -289,14 +283,12 @@ impl Operations {
     }
 
     /// The adjourned game that waits for the operator before the game at this place of the schedule may begin.
-    #[must_use]
     pub fn held_at(&self, pairing: &Pairing) -> Option<GameId> {
         let same = |held: &Pairing| (held.stage, held.index) == (pairing.stage, pairing.index);
         self.in_force(|in_force| in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game))
     }
 
     /// True if an adjourned game waits for the operator.
-    #[must_use]
     pub fn is_held(&self, game: GameId) -> bool {
         self.in_force(|in_force| in_force.held().any(|(held, _)| held == game))
     }
@@ -311,7 +303,6 @@ impl Operations {
     }
 
     /// The machines that get no more games, each with the reason.
-    #[must_use]
     pub fn dropped_machines(&self) -> Vec<(String, String)> {
         let state = self.0.state.lock();
         let reason = |by: Option<&Operation>| by.map_or_else(String::new, |by| by.reason.clone());
@@ -319,7 +310,6 @@ impl Operations {
     }
 
     /// The last operations, the newest first, each with whether it was taken back.
-    #[must_use]
     pub fn recent(&self, most: usize) -> Vec<(Operation, bool)> {
         let in_force = &self.0.state.lock().in_force;
         let recent = in_force.operations().iter().rev().take(most);
@@ -327,7 +317,6 @@ impl Operations {
     }
 
     /// A reader of committed entries, for the journal.
-    #[must_use]
     pub fn reader(&self) -> Reader {
         let operations = self.clone();
         Reader::new("operations", move |batch| {
@@ -594,7 +583,6 @@ impl Operations {
     }
 
     /// The names of those who play in the place of an entrant of the configuration.
-    #[must_use]
     pub fn substitutes(&self) -> Vec<(PlayerId, String)> {
         self.0.state.lock().in_force.substitutes().map(|(player, name)| (player, name.to_owned())).collect()
     }

@@ -43,7 +43,6 @@ pub struct Fixture {
 
 impl Fixture {
     /// True if a game that ends so is played again, and does not count.
-    #[must_use]
     pub fn replays(&self, outcome: Outcome) -> bool {
         self.replay.replays(outcome, self.draws)
     }
@@ -99,7 +98,7 @@ pub async fn play_under(
     let GameContext { sink, spectators, lag, stop, interventions } = context;
     let mut orders = interventions.map(|games| games.watch(id));
     let turn = Instant::now();
-    let alarm = Alarm::new();
+    let alarm = Alarm::default();
     let (rung, leaving, outcome) = (false, false, None);
     let mut running = PlayLoop {
         id,

@@ -248,7 +248,6 @@ pub fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
 }
 
 /// Options of the configuration that the engine does not offer, or values that it does not take.
-#[must_use]
 pub fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
     let mut faults = Vec::new();
     for (at, (name, value)) in engine.options.iter().enumerate() {
@@ -292,7 +291,6 @@ fn thread_count(engine: &EnginePlan, shown: &Handshake) -> f64 {
 }
 
 /// Cores that a game of an event keeps busy, by what is known of its engines; a whole number, at least 1.
-#[must_use]
 pub fn cores_of_a_game(plan: &Plan, engines: &[EngineFacts]) -> usize {
     let cores: Vec<f64> = engines.iter().map(|engine| engine.cores).collect();
     (cores_per_game(plan, &cores).ceil() as usize).max(1)
@@ -438,7 +436,6 @@ pub struct Placement {
 
 /// The workers of an event, on cores of their own where the plan wants it, or where it leaves the choice and nobody
 /// loses by it (see [`crate::cores`]).
-#[must_use]
 pub fn placement(plan: &Plan, engines: &[EngineFacts]) -> Placement {
     let machine = Machine::read();
     match plan.affinity {

@@ -24,7 +24,6 @@ pub struct Rest {
 
 impl Rest {
     /// Waits; returns whether the thread is to end.
-    #[must_use]
     pub fn ends_within(&self, time: Duration) -> bool {
         let mut over = self.over.lock();
         self.ended.wait_while_for(&mut over, |over| !*over, time);

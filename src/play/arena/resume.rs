@@ -314,7 +314,7 @@ fn resize(
         Ok(())
     })?;
     if let Some(fault) = fault {
-        return Err(RunError::Size { name: plan.name.clone(), fault });
+        return Err(RunError::Size(plan.name.clone(), fault));
     }
     let reopens = is_closed(opening)? && has_more_to_play(&was, plan, opening)?;
     // Those who joined are no part of what the event was begun with.

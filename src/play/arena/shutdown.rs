@@ -36,25 +36,21 @@ impl Shutdown {
     }
 
     /// True if no new games begin.
-    #[must_use]
     pub fn is_finishing(&self) -> bool {
         self.0.finish.is_cancelled()
     }
 
     /// True if the running games end.
-    #[must_use]
     pub fn is_adjourning(&self) -> bool {
         self.0.adjourn.is_cancelled()
     }
 
     /// Cancelled once no new games begin.
-    #[must_use]
     pub fn finishing(&self) -> &CancellationToken {
         &self.0.finish
     }
 
     /// Cancelled once the running games end.
-    #[must_use]
     pub fn adjourning(&self) -> &CancellationToken {
         &self.0.adjourn
     }

@@ -25,14 +25,12 @@ pub struct Speed {
 
 impl Speed {
     /// Mean of the nodes per second, as far as they are known.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let known: Vec<f64> = self.nps.iter().flatten().copied().collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     }
 
     /// How much slower this machine is than another: the geometric mean over the engines that both tell of.
-    #[must_use]
     pub fn slower_than(&self, reference: &Self) -> Option<f64> {
         let both = self.nps.iter().zip(&reference.nps);
         let logs: Vec<f64> = both.filter_map(|(own, other)| Some(((*other)? / (*own)?).ln())).collect();
@@ -40,7 +38,6 @@ impl Speed {
     }
 
     /// True if every figure is a possible one.
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         let is_speed = |nps: &f64| nps.is_finite() && *nps > 0.0;
         self.spread.is_finite() && self.spread >= 0.0 && self.nps.iter().flatten().all(is_speed)

@@ -101,7 +101,6 @@ impl fmt::Debug for Permit {
 
 impl Permit {
     /// True if an engine of this player is one that a licence was taken for.
-    #[must_use]
     pub fn is_for(&self, player: usize) -> bool {
         self.players.contains(&player)
     }
@@ -134,7 +133,6 @@ impl fmt::Debug for Lane {
 
 impl Turnstile {
     /// A turnstile for so many games at once.
-    #[must_use]
     pub fn new(places: usize) -> Self {
         let state = State {
             places,
@@ -159,13 +157,11 @@ impl Turnstile {
     }
 
     /// The places in all.
-    #[must_use]
     pub fn places(&self) -> usize {
         self.0.state.lock().places
     }
 
     /// The places that no game has.
-    #[must_use]
     pub fn free(&self) -> usize {
         self.0.state.lock().free
     }
@@ -320,7 +316,6 @@ impl Lane {
 
     /// Takes the licences of a game, after a place for it. Without them the place is given back, and the lane waits and is
     /// called.
-    #[must_use]
     pub fn license(&self, players: [usize; 2]) -> Option<Permit> {
         let mut guard = self.turnstile.0.state.lock();
         let state = &mut *guard;
@@ -407,7 +402,6 @@ impl Lane {
     }
 
     /// True if it waits for a place or a licence, or until it is opened.
-    #[must_use]
     pub fn waits(&self) -> bool {
         let waits = |lane: &Waiting| lane.wants || lane.lacks.is_some() || !lane.may_begin();
         self.turnstile.0.state.lock().lanes.get(&self.number).is_some_and(waits)

@@ -134,7 +134,6 @@ impl Worker {
     }
 
     /// Hands a game to the worker, with the licences of its engines; false when the worker is gone.
-    #[must_use]
     pub fn play(&self, fixture: Fixture, permit: Option<Permit>) -> bool {
         self.fixtures.send((fixture, permit)).is_ok()
     }

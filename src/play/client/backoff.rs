@@ -12,7 +12,6 @@ pub struct Backoff {
 
 impl Backoff {
     /// Waiting times from the least to the most.
-    #[must_use]
     pub fn new(least: Duration, most: Duration) -> Self {
         Self { least, most: most.max(least), failures: 0 }
     }

@@ -137,7 +137,6 @@ impl Client {
     }
 
     /// The number of entries that the event has been given, for lines that have to stand between entries.
-    #[must_use]
     pub fn appended(&self) -> Appended {
         self.journal.appended()
     }

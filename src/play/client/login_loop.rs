@@ -593,7 +593,7 @@ async fn summary(link: &mut Link, mut notice: impl FnMut(&str)) -> Result<Offere
 
 /// Carries the conversation of a game to the server and back, until the game has ended here or the connection breaks.
 async fn carry(link: &mut Link, client: &mut CsaClient) -> Result<(), LinkError> {
-    let (mut out, mut alarm) = (vec![], Alarm::new());
+    let (mut out, mut alarm) = (vec![], Alarm::default());
     while !client.is_done() {
         client.deliver().await;
         alarm.set(client.deadline());

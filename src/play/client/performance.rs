@@ -38,7 +38,6 @@ const SPREAD: f64 = 400.0 / std::f64::consts::LN_10;
 
 impl Performance {
     /// The performance in these games; `None` without any.
-    #[must_use]
     pub fn of(games: &[Against]) -> Option<Self> {
         let total: f64 = games.iter().map(|one| one.games).sum();
         let points: f64 = games.iter().map(|one| one.points).sum();

@@ -37,7 +37,6 @@ pub struct Presence(Arc<Mutex<Seen>>);
 
 impl Presence {
     /// What the client does now.
-    #[must_use]
     pub fn seen(&self) -> Seen {
         self.0.lock().clone()
     }

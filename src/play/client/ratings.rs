@@ -23,7 +23,6 @@ const MAX_NAMES: usize = 10_000;
 
 impl Ratings {
     /// The ratings of the configuration.
-    #[must_use]
     pub fn new(given: BTreeMap<String, f64>) -> Self {
         Self(Arc::new(Mutex::new(Known { given, of_server: BTreeMap::new() })))
     }
@@ -53,7 +52,6 @@ impl Ratings {
     }
 
     /// All ratings; those of the configuration take precedence.
-    #[must_use]
     pub fn all(&self) -> BTreeMap<String, f64> {
         let known = self.lock();
         let mut all = known.of_server.clone();
@@ -62,7 +60,6 @@ impl Ratings {
     }
 
     /// The rating of a player.
-    #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
         let known = self.lock();
         known.given.get(name).or_else(|| known.of_server.get(name)).copied()
@@ -84,7 +81,6 @@ pub struct Measured {
 
 /// The performance in a stored event among its `players`; `None` where it was not played on a server, or no opponent
 /// has a known rating.
-#[must_use]
 pub fn measured(plan: &StoredPlan, players: &[String], standings: &Standings) -> Option<Measured> {
     measure(plan.us.clone()?, players, standings, |name| plan.rating(name))
 }
@@ -112,7 +108,6 @@ fn measure(
 }
 
 /// The known ratings of `players`, with ours measured against them.
-#[must_use]
 pub fn scale(
     us: &str,
     players: &[String],
@@ -135,7 +130,6 @@ pub fn scale(
 }
 
 /// The ratings of a stored event.
-#[must_use]
 pub fn stored_scale(plan: &StoredPlan, players: &[String], standings: &Standings, words: Language) -> Scale {
     let Some(us) = &plan.us else { return Scale::default() };
     scale(us, players, standings, words, |name| plan.rating(name))
@@ -153,7 +147,6 @@ impl From<Performance> for Estimate {
 
 impl Measured {
     /// The measurement in a sentence.
-    #[must_use]
     pub fn text(&self, words: Language) -> String {
         let Self { name, performance, games, opponents } = self;
         let opponents = words.pick(counted(*opponents, "opponent"), format!("相手 {opponents} 名"));

@@ -116,12 +116,11 @@ impl Admission {
             }
         };
         let thread = thread::Builder::new().name("admission".to_owned()).spawn(work);
-        let failed = |source| StoreError::Thread { path: database.to_owned(), source: Arc::new(source) };
+        let failed = |source| StoreError::Thread(database.to_owned(), Arc::new(source));
         thread.map(|_| Self(gate)).map_err(failed)
     }
 
     /// Checks a login from a place; returns the cost of that as well, beside the login's line.
-    #[must_use]
     pub fn check(&self, request: &LoginRequest, place: &Place) -> (Decision, u32) {
         let gate = &self.0;
         let secret = gate.secret(request);

@@ -73,7 +73,6 @@ pub struct Arranger {
 
 impl Arranger {
     /// An arranger whose games are kept in the transcripts and, where they are wanted, in record files.
-    #[must_use]
     pub fn new(
         config: Arc<ServeConfig>,
         roster: Arc<Roster>,
@@ -105,13 +104,11 @@ impl Arranger {
     }
 
     /// The players of the event.
-    #[must_use]
     pub fn roster(&self) -> &Roster {
         &self.roster
     }
 
     /// The sink that entries are reported to.
-    #[must_use]
     pub fn sink(&self) -> &dyn Sink {
         &**self.transcripts.sink()
     }
@@ -144,7 +141,6 @@ impl Arranger {
     }
 
     /// The facts that spectators are shown of a game that is arranged now.
-    #[must_use]
     pub fn announcement(&self, summary: Summary, ids: [String; 2], times: [TimeControl; 2]) -> Announcement {
         let (unit, compat) = (self.config.unit(), self.config.compat);
         Announcement { summary, ids, times, unit, compat, at: now() }
@@ -169,7 +165,6 @@ impl Arranger {
     }
 
     /// The terms on which a player is seated.
-    #[must_use]
     pub fn terms(
         &self,
         (game, color): (GameId, Color),

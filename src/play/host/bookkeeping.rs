@@ -61,13 +61,11 @@ impl Bookkeeping {
     }
 
     /// The record files.
-    #[must_use]
     pub fn record_files(&self) -> RecordFiles {
         self.record_files.clone()
     }
 
     /// The rating history.
-    #[must_use]
     pub fn history(&self) -> RatingHistory {
         self.history.clone()
     }

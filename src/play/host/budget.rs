@@ -27,13 +27,11 @@ const BYTES: usize = 8192;
 const LISTENERS: usize = 16;
 
 /// The cost of an answer of that many bytes, beside its line.
-#[must_use]
 pub fn of_answer(bytes: usize) -> u32 {
     u32::try_from(bytes / BYTES).unwrap_or(u32::MAX)
 }
 
 /// The cost of a chat to that many players, beside its line.
-#[must_use]
 pub fn of_chat(listeners: usize) -> u32 {
     u32::try_from(listeners / LISTENERS).unwrap_or(u32::MAX)
 }
@@ -51,7 +49,6 @@ pub struct AddressBudget {
 
 impl AddressBudget {
     /// A full budget.
-    #[must_use]
     pub fn new(limits: &Limits) -> Self {
         Self {
             all: Bucket::new(limits.lines_per_second.saturating_mul(ADDRESS)).into(),
@@ -63,13 +60,11 @@ impl AddressBudget {
     }
 
     /// True if a line about this address may be logged; nobody fills a log by being refused.
-    #[must_use]
     pub fn may_log(&self, now: Instant) -> bool {
         self.logged.take(1, now)
     }
 
     /// True if a login or a departure of this address is logged.
-    #[must_use]
     pub fn may_visit(&self, now: Instant) -> bool {
         self.visits.take(1, now)
     }
@@ -82,7 +77,6 @@ impl AddressBudget {
     }
 
     /// How long until the address may send another line.
-    #[must_use]
     pub fn wait(&self, total: &SharedBucket, now: Instant) -> Duration {
         self.all.wait(now).max(total.wait(now).min(self.courtesy.wait(now)))
     }

@@ -23,20 +23,17 @@ pub struct Buoys {
 
 impl Buoys {
     /// The buoys of earlier runs; changes are kept in `sink`.
-    #[must_use]
     pub fn new(stored: Vec<Buoy>, limits: Limits, sink: Arc<dyn Sink>) -> Self {
         let known = stored.into_iter().map(|buoy| (buoy.name.clone(), buoy)).collect();
         Self { known, origins: HashMap::new(), limits, sink }
     }
 
     /// True if there is a buoy of that name.
-    #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.known.contains_key(name)
     }
 
     /// Games that may still start from the buoy of that name.
-    #[must_use]
     pub fn left(&self, name: &str) -> Option<i64> {
         self.known.get(name).map(|buoy| buoy.left)
     }
@@ -124,7 +121,6 @@ impl Buoys {
     }
 
     /// The names, in their order.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.known.keys().cloned().collect();
         names.sort();
@@ -149,7 +145,6 @@ impl Buoys {
 
 /// The name of the buoy that forks the game of that id after a ply: `event+test-600-10+...` gives
 /// `buoy_test_1-600-10`.
-#[must_use]
 pub fn forked_name(id: &str, plies: usize) -> String {
     let name = id.split('+').nth(1).unwrap_or_default();
     let name = name.strip_prefix("buoy_").unwrap_or(name);

@@ -78,7 +78,6 @@ impl Certificates {
     }
 
     /// A line for the operator, if other users of the machine can read the key.
-    #[must_use]
     pub fn warning(&self) -> Option<String> {
         files::exposure(&self.key).ok()?.everybody_reads.then(|| {
             let key = self.key.display();
@@ -87,7 +86,6 @@ impl Certificates {
     }
 
     /// What a new connection is served with.
-    #[must_use]
     pub fn in_use(&self) -> Arc<ServerConfig> {
         self.state.lock().in_use.clone()
     }

@@ -59,13 +59,11 @@ impl Carried {
 
 impl Channel {
     /// A plain channel.
-    #[must_use]
     pub fn plain(socket: TcpStream) -> Self {
         Self { socket, tls: None, arrived: Instant::now(), idle_bytes: 0, said_goodbye: false }
     }
 
     /// A channel whose client has to begin with a TLS handshake.
-    #[must_use]
     pub fn encrypted(socket: TcpStream, tls: ServerConnection) -> Self {
         Self { tls: Some(Box::new(tls)), ..Self::plain(socket) }
     }
@@ -103,7 +101,6 @@ impl Channel {
     }
 
     /// The way to the client, as far as the system knows it.
-    #[must_use]
     pub fn way(&self) -> Option<Route> {
         platform::network::route(&self.socket)
     }
@@ -192,7 +189,6 @@ impl Channel {
     }
 
     /// True if bytes that were taken are not written yet.
-    #[must_use]
     pub fn owes(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }

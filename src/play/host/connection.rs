@@ -221,7 +221,7 @@ impl Connection {
             commands: VecDeque::new(),
             attempts: 0,
             opened: now,
-            alarm: Alarm::new(),
+            alarm: Alarm::default(),
             budget,
             paused,
             heard_from: now,
@@ -253,7 +253,7 @@ impl Connection {
 
     fn arrive(&mut self, thread: ActorThread) {
         self.thread = thread;
-        self.alarm = Alarm::new();
+        self.alarm = Alarm::default();
         if let Some(socket) = self.carried.take() {
             self.socket = socket.arrive().ok();
             self.broken |= self.socket.is_none();
@@ -481,10 +481,7 @@ impl Connection {
             }
             rest = &rest[end + 1..];
         }
-        match self.may_hear() {
-            true => self.keep(rest, at),
-            false => self.unheard = (rest.to_vec(), at),
-        }
+        if self.may_hear() { self.keep(rest, at) } else { self.unheard = (rest.to_vec(), at) }
     }
 
     /// Hears what was left unheard, if nothing stands against it any more.

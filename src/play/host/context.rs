@@ -43,7 +43,6 @@ pub struct HostContext {
 
 impl HostContext {
     /// The context of a lobby, and what arrives for the lobby.
-    #[must_use]
     pub fn new(config: &ServeConfig, lobby: Lobby, admission: Admission) -> (Self, Arrivals) {
         let (ways, arrivals) = ways();
         let (limits, operations) = (config.limits, lobby.operations.clone());
@@ -71,7 +70,6 @@ impl HostContext {
     }
 
     /// Which addresses may come in.
-    #[must_use]
     pub fn gatekeeper(&self) -> Gatekeeper {
         let operations = self.operations.clone();
         let bans = move |address| operations.in_force(|in_force| in_force.bans_address(address));

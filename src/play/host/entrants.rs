@@ -52,7 +52,6 @@ struct Entrant {
 
 impl Entrants {
     /// The entrants of a plan, some of whom are known from earlier runs.
-    #[must_use]
     pub fn of(plan: &Plan, known: Vec<EntrantTrip>) -> Self {
         let trips = known.into_iter().map(|EntrantTrip { name, trip }| (name, trip)).collect();
         let names = player_names(plan.engines.iter().map(|engine| engine.name.as_str()));
@@ -91,7 +90,6 @@ impl Entrants {
     }
 
     /// The names of all entrants, by number.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.players.iter().map(|player| player.name.clone()).collect()
     }
@@ -102,19 +100,16 @@ impl Entrants {
     }
 
     /// The name of an entrant.
-    #[must_use]
     pub fn name(&self, player: PlayerId) -> Option<&str> {
         self.players.get(player.index()).map(|entrant| entrant.name.as_str())
     }
 
     /// The name of the games of a remote entrant; `None` for anybody else.
-    #[must_use]
     pub fn game_of(&self, name: &str) -> Option<GameName> {
         self.game_name(*self.remote.get(name)?)
     }
 
     /// The name of the games of the event: that of the event, with the time of the player.
-    #[must_use]
     pub fn game_name(&self, player: PlayerId) -> Option<GameName> {
         self.named(&self.players[player.index()].engine.time)
     }
@@ -162,7 +157,6 @@ impl Entrants {
     }
 
     /// The names of the games of the entrants who log in over the network, each once.
-    #[must_use]
     pub fn game_names(&self) -> Vec<String> {
         let names = self.remote.values().filter_map(|player| self.game_name(*player));
         let mut names: Vec<String> = names.map(|name| name.as_str().to_owned()).collect();

@@ -106,19 +106,16 @@ impl EventNetwork {
     }
 
     /// The network side of the event, for the dispatcher.
-    #[must_use]
     pub fn remote(&self) -> Remote {
         self.remote.clone()
     }
 
     /// Lines about who comes and goes.
-    #[must_use]
     pub fn visits(&self) -> Visits {
         self.visits.clone()
     }
 
     /// The names of the games of the event, as its players may name them at their login.
-    #[must_use]
     pub fn game_names(&self) -> Vec<String> {
         self.host.lobby().game_names()
     }

@@ -54,7 +54,6 @@ impl GameThreads {
     }
 
     /// The threads, as others see them.
-    #[must_use]
     pub fn all(&self) -> Vec<ActorThread> {
         self.threads.iter().map(|(thread, _)| thread.clone()).collect()
     }

@@ -60,7 +60,6 @@ pub type Line = (LoginId, Arc<str>);
 
 impl GameView {
     /// A game before its first move.
-    #[must_use]
     pub fn new(game: Announcement) -> Self {
         let mut board = position_from_sfen(&game.summary.start).unwrap_or_default();
         board.init_stack();
@@ -73,7 +72,6 @@ impl GameView {
     }
 
     /// The game's id.
-    #[must_use]
     pub fn id(&self) -> &str {
         self.game.summary.game_id.as_deref().unwrap_or_default()
     }
@@ -84,7 +82,6 @@ impl GameView {
     }
 
     /// The summary of the game as it stands, every line behind `prefix`.
-    #[must_use]
     pub fn show(&mut self, prefix: &str) -> String {
         let mut lines = prefixed(prefix, &self.now().to_string());
         lines.push_str(&format!("{prefix} +OK\n"));
@@ -168,7 +165,6 @@ impl GameView {
     }
 
     /// What spectators are shown of the end.
-    #[must_use]
     pub fn ended(&self, outcome: Outcome) -> Vec<Line> {
         let declared = matches!(outcome, Outcome::Win { by: WinBy::IllegalDeclaration, .. });
         let word = match ending(outcome, Color::Black).0 {
@@ -208,25 +204,21 @@ impl GameView {
     }
 
     /// The players with their trips, black first.
-    #[must_use]
     pub fn ids(&self) -> &[String; 2] {
         &self.game.ids
     }
 
     /// The names of the players.
-    #[must_use]
     pub fn names(&self) -> &[String; 2] {
         &self.game.summary.names
     }
 
     /// The time when the game was arranged, in ms since 1970.
-    #[must_use]
     pub fn at(&self) -> i64 {
         self.game.at
     }
 
     /// The record so far, as shogi-server writes it.
-    #[must_use]
     pub fn record(&mut self) -> String {
         self.catch_up();
         let Announcement { summary, ids, times, at, .. } = &self.game;
@@ -268,7 +260,6 @@ impl GameView {
     }
 
     /// The moves from the start of the game, those set before it included, glued together.
-    #[must_use]
     pub fn moves(&mut self) -> Vec<&str> {
         self.catch_up();
         let before = self.game.summary.moves.iter().map(|(mv, _)| mv.as_str());

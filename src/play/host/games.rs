@@ -26,7 +26,6 @@ pub struct Games {
 
 impl Games {
     /// No games; those that fit one of the patterns will be private.
-    #[must_use]
     pub fn new(private: Vec<String>) -> Self {
         Self { private, ..Self::default() }
     }
@@ -36,7 +35,6 @@ impl Games {
     }
 
     /// True if a player has a private game.
-    #[must_use]
     pub fn plays_in_private(&self, name: &str) -> bool {
         !self.private.is_empty()
             && self
@@ -58,13 +56,11 @@ impl Games {
     }
 
     /// True if a game is listed.
-    #[must_use]
     pub fn contains(&self, game: GameId) -> bool {
         self.views.contains_key(&game)
     }
 
     /// True if a game of a player is listed.
-    #[must_use]
     pub fn has_player(&self, name: &str) -> bool {
         self.views.values().any(|view| view.names().iter().any(|player| player == name))
     }

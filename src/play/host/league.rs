@@ -87,7 +87,7 @@ impl League {
         let key = trips::key(opening.store().trip_key(opening.event().event)?, &*opening.sink());
         let admission = Admission::new(&config, Admits::League, &path, key)?;
         let roster = Arc::new(Roster::new(players.clone()));
-        let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let thread = |source: io::Error| StoreError::Thread(path.clone(), Arc::new(source));
         let mut bookkeeping = Bookkeeping::open(&config, &path, &config.name, history).map_err(thread)?;
         let mut books = bookkeeping.reader();
         readers.push(Reader::new("league", move |batch| books(batch)));
@@ -128,13 +128,11 @@ impl League {
     }
 
     /// The operator's handle.
-    #[must_use]
     pub fn operations(&self) -> Operations {
         self.operations.clone()
     }
 
     /// What the operator has to be told before the league is served.
-    #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         trips::warnings(&self.config, &self.roster.names())
     }
@@ -145,7 +143,7 @@ impl League {
     /// When the database has failed.
     pub async fn serve(self, ports: Vec<Port>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (path, schedules) = (self.config.database.clone(), self.config.rounds.clone());
-        let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let thread = |source: io::Error| StoreError::Thread(path.clone(), Arc::new(source));
         let threads = GameThreads::start().map_err(thread)?;
         let (mut served, arrivals) = self.assemble(threads.all(), &shutdown)?;
         let host = served.host().clone();

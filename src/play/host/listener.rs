@@ -29,13 +29,11 @@ pub struct Port {
 
 impl Port {
     /// A port where clients speak as they are.
-    #[must_use]
     pub fn plain(listener: std::net::TcpListener) -> Self {
         Self { listener, tls: None }
     }
 
     /// A port where clients speak TLS.
-    #[must_use]
     pub fn encrypted(listener: std::net::TcpListener, certificates: Arc<Certificates>) -> Self {
         Self { listener, tls: Some(certificates) }
     }
@@ -55,14 +53,12 @@ pub type Enter = Arc<dyn Fn(Channel, IpAddr) + Send + Sync>;
 
 impl Connections {
     /// No connections yet; they are served on the thread that this is called on, which gets a lower priority.
-    #[must_use]
     pub fn new(gatekeeper: Gatekeeper, vestibule: Vestibule, network: ActorThread, enter: Enter) -> Self {
         yield_to_games();
         Self { network, vestibule: Arc::new(vestibule), gatekeeper, enter }
     }
 
     /// The connections of a host.
-    #[must_use]
     pub fn of(threshold: Threshold, vestibule: Vestibule) -> Self {
         let (gatekeeper, network) = (threshold.context.gatekeeper(), threshold.network.clone());
         let enter = move |channel, address| threshold.enter(channel, address, vec![]);
@@ -104,13 +100,11 @@ pub struct Threshold {
 
 impl Threshold {
     /// The entrance to a host whose network is the thread that this is called on.
-    #[must_use]
     pub fn new(context: HostContext) -> Self {
         Self { context, places: Arc::default(), network: ActorThread::current() }
     }
 
     /// The host.
-    #[must_use]
     pub fn host(&self) -> &HostContext {
         &self.context
     }

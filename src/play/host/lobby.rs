@@ -94,7 +94,6 @@ pub struct GameQueue {
 
 impl GameQueue {
     /// A queue whose first game has the number `next`; there is at least one thread.
-    #[must_use]
     pub fn new(sender: mpsc::UnboundedSender<ArrangedGame>, next: GameId, threads: Vec<ActorThread>) -> Self {
         Self { sender, next, threads }
     }
@@ -108,7 +107,6 @@ impl GameQueue {
 
 impl Lobby {
     /// An empty lobby.
-    #[must_use]
     pub fn new(
         config: Arc<ServeConfig>,
         matchmaking: Matchmaking,
@@ -555,27 +553,23 @@ impl Lobby {
     }
 
     /// True if an entrant is logged in and waits for a game.
-    #[must_use]
     pub fn waits(&self, player: PlayerId) -> bool {
         self.waiting(player).is_some()
     }
 
     /// The names of the games of an event.
-    #[must_use]
     pub fn game_names(&self) -> Vec<String> {
         let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return vec![] };
         entrants.game_names()
     }
 
     /// The entrants of an event who log in over the network, by name.
-    #[must_use]
     pub fn remote_names(&self) -> Vec<String> {
         let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return vec![] };
         entrants.remote_names().map(str::to_owned).collect()
     }
 
     /// The entrants of an event who are not logged in, by name.
-    #[must_use]
     pub fn absent(&self) -> Vec<String> {
         let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return vec![] };
         let away = entrants.remote_names().filter(|name| self.presence.named(name).is_none());

@@ -65,7 +65,6 @@ pub struct Inbox {
 }
 
 /// A new mailbox.
-#[must_use]
 pub fn mailbox() -> (Mailbox, Inbox) {
     let (priority, priority_end) = mpsc::channel(PRIORITY);
     let (lines, lines_end) = mpsc::channel(LINES);
@@ -81,7 +80,6 @@ impl Mailbox {
     }
 
     /// True if an answer has room. It is asked before the answer is made.
-    #[must_use]
     pub fn has_room(&self) -> bool {
         self.lines.capacity() > 0
     }
@@ -112,7 +110,6 @@ impl Mailbox {
 
 impl Inbox {
     /// How many answers and sights were left out since this was last asked.
-    #[must_use]
     pub fn left_out(&self) -> u32 {
         self.left_out.swap(0, Ordering::Relaxed)
     }

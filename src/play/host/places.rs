@@ -33,7 +33,6 @@ pub struct Origin(IpAddr);
 
 impl Origin {
     /// The origin of connections from an address.
-    #[must_use]
     pub fn of(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -99,7 +98,6 @@ pub struct Place {
 
 impl Place {
     /// What the connection is doing.
-    #[must_use]
     pub fn standing(&self) -> Standing {
         Standing::read(self.standing.load(Ordering::Relaxed))
     }
@@ -121,14 +119,12 @@ impl Place {
     }
 
     /// How long bytes take to the client and back; `None`: unknown.
-    #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
         let micros = self.round_trip.load(Ordering::Relaxed);
         (micros > 0).then(|| Duration::from_micros(micros.into()))
     }
 
     /// Since when the connection is idle.
-    #[must_use]
     pub fn idle_since(&self) -> Instant {
         self.opened + Duration::from_millis(self.active.load(Ordering::Relaxed))
     }

@@ -45,7 +45,6 @@ pub enum Progress {
 
 impl Status {
     /// The protocol's word for it.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Connected => "connected",
@@ -82,7 +81,6 @@ pub struct Player {
 
 impl Player {
     /// True if the player hears what others say: in the extended mode, and in a game only where it asked for it.
-    #[must_use]
     pub fn hears_chat(&self) -> bool {
         self.extended && (self.chats_in_games || !self.is_in_game())
     }
@@ -96,13 +94,11 @@ impl Player {
     }
 
     /// True if the player is in a game.
-    #[must_use]
     pub fn is_in_game(&self) -> bool {
         matches!(self.status, Status::InGame(..))
     }
 
     /// The player's line in the answer to `%%WHO`.
-    #[must_use]
     pub fn who(&self) -> String {
         self.who_plays(true)
     }
@@ -154,7 +150,6 @@ impl Presence {
     }
 
     /// The player of a login.
-    #[must_use]
     pub fn get(&self, login: LoginId) -> Option<&Player> {
         self.players.get(&login)
     }
@@ -179,7 +174,6 @@ impl Presence {
     }
 
     /// The player of that name.
-    #[must_use]
     pub fn named(&self, name: &str) -> Option<(LoginId, &Player)> {
         let login = *self.names.get(name)?;
         Some((login, self.players.get(&login)?))

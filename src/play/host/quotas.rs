@@ -44,7 +44,6 @@ struct Address {
 
 impl Quotas {
     /// Quotas of which nothing is used.
-    #[must_use]
     pub fn new(limits: Limits) -> Self {
         let (players, addresses) = (HashMap::new(), HashMap::new());
         Self { limits, players, addresses, newcomers: HashMap::new(), running: HashMap::new() }

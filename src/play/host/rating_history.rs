@@ -68,7 +68,6 @@ impl RatingHistory {
     }
 
     /// The last ratings, for screens.
-    #[must_use]
     pub fn scale(&self) -> Scale {
         let rating = |rate: &Rate| Estimate::Measured { value: rate.rate, error: rate.error };
         let ratings = self.read().rates.iter().map(|(&player, rate)| (player, rating(rate))).collect();
@@ -170,7 +169,6 @@ impl PlayedGames {
     }
 
     /// A player as the pairing of a round needs it; a player without a rating has `unrated`.
-    #[must_use]
     pub fn seeker(&self, player: PlayerId, unrated: f64) -> Seeker {
         let rating = self.rates.get(&player).map_or(unrated, |rate| rate.rate);
         let number = player.index();

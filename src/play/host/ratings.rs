@@ -26,7 +26,6 @@ const DAY_MS: f64 = 86_400_000.0;
 
 /// True if the games of a player are rated. The player must be identified, by admission or by a trip, and must not have
 /// opted out (`name@NORATE`).
-#[must_use]
 pub fn is_rated(id: &str, login: Login) -> bool {
     let (name, trip) = id.split_once('+').unwrap_or((id, ""));
     (login != Login::Open || !trip.is_empty()) && !name.contains("@NORATE")
@@ -70,7 +69,6 @@ fn row(player: PlayerId, rate: &Rate) -> RatingRow {
 }
 
 /// The ratings of all players who have one; `now` is in ms since 1970.
-#[must_use]
 pub fn estimate(
     serve: &ServeConfig,
     games: &[Played],

@@ -78,7 +78,6 @@ impl Reception {
     }
 
     /// Sends the players of an event to it, until what this returns is dropped.
-    #[must_use]
     pub fn lead_to(&self, event: &EventNetwork) -> Led {
         let mut events = self.events.lock();
         let number = events.next;

@@ -54,14 +54,12 @@ pub struct LoginRequest {
 
 impl LoginRequest {
     /// The part of the password that identifies the player: in CSA mode what follows the name of the game.
-    #[must_use]
     pub fn secret(&self) -> Option<String> {
         if self.extended { Some(self.password.clone()) } else { Entry::read(&self.password).trip }
     }
 
     /// What two logins of one player have in common; `None` for a player without a secret, whom nobody can tell from
     /// another.
-    #[must_use]
     pub fn mark(&self) -> Option<String> {
         let secret = self.secret()?;
         Some(self.trip.clone().unwrap_or(secret))
@@ -125,7 +123,6 @@ pub struct Arrivals {
 }
 
 /// The ways to a lobby, and their ends.
-#[must_use]
 pub fn ways() -> (Ways, Arrivals) {
     let (requests, requests_end) = mpsc::unbounded_channel();
     let (notes, notes_end) = mpsc::unbounded_channel();
@@ -170,7 +167,6 @@ pub struct Refusal {
 
 impl Refusal {
     /// The refusal of a login, with more lines for the client.
-    #[must_use]
     pub fn new(more: &str, again: bool) -> Self {
         Self { lines: format!("LOGIN:incorrect\n{more}"), again, guessed: false }
     }

@@ -18,7 +18,6 @@ struct Known {
 
 impl Roster {
     /// A roster of the players of earlier runs.
-    #[must_use]
     pub fn new(names: Vec<String>) -> Self {
         let numbers = names.iter().enumerate().map(|(i, name)| (name.clone(), PlayerId::at(i))).collect();
         Self(Mutex::new(Known { numbers, stored: names.len(), names }))
@@ -70,7 +69,6 @@ impl Roster {
 }
 
 /// The head of an event.
-#[must_use]
 pub fn opened(name: &str, players: Vec<String>, resumed: bool) -> Entry {
     Entry::Opened(Opened { name: name.to_owned(), players, format: "free pairing".to_owned(), resumed })
 }

@@ -5,7 +5,6 @@ use plan::serve::{Compat, Login, ServeConfig};
 use referee::sink::{SideRecord, Sink, TripKey};
 
 /// The key of earlier runs, or else a new one, which is kept with the event.
-#[must_use]
 pub fn key(stored: Option<TripKey>, sink: &dyn Sink) -> TripKey {
     stored.unwrap_or_else(|| {
         let key = TripKey(rand::random());
@@ -16,7 +15,6 @@ pub fn key(stored: Option<TripKey>, sink: &dyn Sink) -> TripKey {
 
 /// Warnings of a configuration that shows more of the players' secrets than it has to, or names trips that none of the
 /// players of the event has.
-#[must_use]
 pub fn warnings(config: &ServeConfig, players: &[String]) -> Vec<String> {
     if config.login != Login::Open {
         return vec![];

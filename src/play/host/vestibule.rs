@@ -54,7 +54,6 @@ pub struct Gatekeeper {
 
 impl Gatekeeper {
     /// True if an address may not come in.
-    #[must_use]
     pub fn bans(&self, address: IpAddr) -> bool {
         (self.bans)(address)
     }
@@ -127,20 +126,14 @@ impl Vestibule {
         arrived: impl FnOnce(Arrival) + Send + 'static,
     ) {
         let proxied = gatekeeper.proxies.trusts(peer);
-        let unnamed = match proxied {
-            true => Unnamed::enter(&self.unnamed),
-            false => None,
-        };
+        let unnamed = if proxied { Unnamed::enter(&self.unnamed) } else { None };
         if proxied && unnamed.is_none() {
             return;
         }
         let (this, gatekeeper) = (self.clone(), gatekeeper.clone());
         self.thread.run(async move {
             let Ok(mut socket) = TcpStream::from_std(socket) else { return };
-            let address = match proxied {
-                true => this.named(&mut socket, peer).await,
-                false => Some(peer),
-            };
+            let address = if proxied { this.named(&mut socket, peer).await } else { Some(peer) };
             drop(unnamed);
             let Some(address) = address.filter(|address| !gatekeeper.bans(*address)) else { return };
             let channel = match tls {

@@ -23,13 +23,8 @@ pub enum MachineError {
     #[error("the server: {0}")]
     Subscribe(#[from] SubscribeError),
     /// The directory of a worker.
-    #[error("`{}`: {source}", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    #[error("`{}`: {}", .0.display(), .1)]
+    Directory(PathBuf, #[source] io::Error),
     /// Another worker has locked its directory.
     #[error("another worker uses `{}`: give this one another `--name` or `--state`", .0.display())]
     InUse(PathBuf),

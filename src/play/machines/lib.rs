@@ -37,7 +37,6 @@ pub use error::{MachineError, Unfit};
 use std::time::{Duration, Instant};
 
 /// The random number of a start of a worker.
-#[must_use]
 pub fn new_session() -> u64 {
     rand::random()
 }
@@ -53,13 +52,11 @@ pub struct Moment {
 
 impl Moment {
     /// This moment.
-    #[must_use]
     pub fn now() -> Self {
         Self { steady: Instant::now(), wall: journal::now() }
     }
 
     /// The time since an earlier moment.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         self.steady.saturating_duration_since(earlier.steady)
     }

@@ -73,7 +73,6 @@ pub struct EventOfDesk {
 
 impl EventOfDesk {
     /// The terms of a plan; identities are by player.
-    #[must_use]
     pub fn terms(plan: &plan::Plan, identities: &[Option<referee::identity::Identity>]) -> Terms {
         let identity = |at: usize| identities.get(at).cloned().flatten();
         Terms {
@@ -127,7 +126,6 @@ pub struct Question {
 
 impl Question {
     /// The lease that is to be looked up in the database.
-    #[must_use]
     pub fn lease(&self) -> LeaseId {
         self.lease
     }
@@ -244,7 +242,6 @@ impl fmt::Debug for Manager {
 
 impl Manager {
     /// The manager of an event. `draw`: random numbers for leases.
-    #[must_use]
     pub fn new(event: EventOfDesk, draw: Draw) -> Self {
         Self {
             dropped: event.dropped.iter().cloned().collect(),
@@ -264,13 +261,11 @@ impl Manager {
     }
 
     /// Machines and leases.
-    #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
     /// True if the operator has dropped the machine of that name.
-    #[must_use]
     pub fn is_dropped(&self, machine: &str) -> bool {
         self.dropped.contains_key(machine)
     }

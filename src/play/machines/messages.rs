@@ -127,14 +127,12 @@ pub struct SentEngine {
 
 impl Player {
     /// The player of an engine.
-    #[must_use]
     pub fn new(engine: &EnginePlan, identity: Option<Identity>) -> Self {
         let engine = EnginePlan { source: None, ..engine.clone() };
         Self { sandbox: engine.sandbox.clone(), engine, identity, sent: None }
     }
 
     /// The engine as it is started.
-    #[must_use]
     pub fn engine(&self) -> EnginePlan {
         EnginePlan { sandbox: self.sandbox.clone(), ..self.engine.clone() }
     }
@@ -230,7 +228,6 @@ pub struct JobGame {
 
 impl JobGame {
     /// The game of a fixture.
-    #[must_use]
     pub fn of(fixture: &Fixture) -> Self {
         let Setup { times, scales, start, opening, seed, .. } = &fixture.setup;
         Self {

@@ -27,7 +27,7 @@ impl Outbox {
     /// # Errors
     /// When the directory cannot be used, or another worker uses it.
     pub fn open(state: &Path, event: &str, worker: WorkerId) -> Result<Self, MachineError> {
-        let failed = |source| MachineError::Directory { path: state.to_owned(), source };
+        let failed = |source| MachineError::Directory(state.to_owned(), source);
         fs::create_dir_all(state).map_err(failed)?;
         let lock = files::create(&state.join("lock")).map_err(failed)?;
         let lock = Lock::exclusive(lock).map_err(|_| MachineError::InUse(state.to_owned()))?;
@@ -37,7 +37,6 @@ impl Outbox {
     }
 
     /// The worker's name on the wire.
-    #[must_use]
     pub fn worker(&self) -> &WorkerId {
         &self.worker
     }
@@ -74,7 +73,6 @@ impl Outbox {
     }
 
     /// Leases whose answers are kept.
-    #[must_use]
     pub fn leases(&self) -> Vec<LeaseId> {
         let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let lease = |file: fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json")?.parse().ok();

@@ -70,7 +70,6 @@ impl Playing {
     }
 
     /// Plays a game; false if its thread is gone.
-    #[must_use]
     pub fn play(&self, thread: usize, fixture: Fixture) -> bool {
         self.threads.get(thread).is_some_and(|thread| thread.play(fixture, None))
     }
@@ -82,13 +81,11 @@ impl Playing {
     }
 
     /// Takes the entries of a game that is over.
-    #[must_use]
     pub fn entries(&self, game: GameId) -> Vec<Stamped> {
         self.collector.games.lock().remove(&game).unwrap_or_default()
     }
 
     /// Takes the faults of engines that happened outside of games.
-    #[must_use]
     pub fn told(&self) -> Vec<Told> {
         mem::take(&mut *self.collector.told.lock())
     }

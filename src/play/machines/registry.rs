@@ -282,7 +282,6 @@ impl Registry {
     }
 
     /// Name of a machine.
-    #[must_use]
     pub fn name_of(&self, worker: &str) -> String {
         let earlier = || self.earlier.get(worker).cloned().unwrap_or_else(|| format!("worker {worker}"));
         self.machines.get(worker).map_or_else(earlier, |machine| machine.name.clone())
@@ -295,13 +294,11 @@ impl Registry {
     }
 
     /// The start of a worker that was heard last.
-    #[must_use]
     pub fn session_of(&self, worker: &str) -> u64 {
         self.machines.get(worker).map_or(0, |machine| machine.session)
     }
 
     /// Our time for a time of a machine, in ms since 1970-01-01 UTC.
-    #[must_use]
     pub fn our_time(&self, worker: &str, at: i64) -> i64 {
         at.saturating_sub(self.machines.get(worker).map_or(0, |machine| machine.skew))
     }
@@ -314,7 +311,6 @@ impl Registry {
     }
 
     /// The machines that have asked for games, for whoever looks on. `clock`: the time now, in ms since 1970-01-01 UTC.
-    #[must_use]
     pub fn states(&self, now: Instant, clock: i64) -> Vec<MachineState> {
         let mut oldest: HashMap<&str, Instant> = HashMap::new();
         for held in self.leases.values().filter(|held| held.is_open()) {
@@ -336,13 +332,11 @@ impl Registry {
     }
 
     /// Pairs that can be given now.
-    #[must_use]
     pub fn places(&self, now: Instant) -> usize {
         self.machines().map(|machine| machine.places(now)).sum()
     }
 
     /// Boards that a machine shows, of so many that all machines show together: the same number each, as far as they go.
-    #[must_use]
     pub fn boards_of(&self, worker: &str, all: usize) -> usize {
         let playing = || self.machines.iter().filter(|(_, machine)| machine.is_here());
         let (count, place) = (playing().count(), playing().position(|(id, _)| id == worker));
@@ -350,28 +344,24 @@ impl Registry {
     }
 
     /// A game of a lease that a machine has, with the name of the machine.
-    #[must_use]
     pub fn game_of(&self, worker: &str, lease: LeaseId, game: usize) -> Option<(&Fixture, &str)> {
         let held = self.leases.get(&lease).filter(|held| held.worker == worker && held.is_open())?;
         Some((held.fixtures.get(game)?, &self.machines.get(worker)?.name))
     }
 
     /// Pairs that all machines play at once, as far as they have shown that they do.
-    #[must_use]
     pub fn slots(&self, now: Instant) -> usize {
         let here = self.machines().filter(|machine| machine.is_here());
         here.map(|machine| machine.slots.min(machine.allowed(now))).sum()
     }
 
     /// The name of the machine that has a lease, and for how long it has had it.
-    #[must_use]
     pub fn holder(&self, now: Instant, lease: LeaseId) -> Option<(String, Duration)> {
         let held = self.leases.get(&lease)?;
         Some((self.name_of(&held.worker), now.saturating_duration_since(held.since)))
     }
 
     /// True if a machine has a lease that it has not answered.
-    #[must_use]
     pub fn awaits(&self, worker: &str, lease: LeaseId) -> bool {
         self.leases.get(&lease).is_some_and(|held| held.worker == worker && held.is_open())
     }
@@ -551,7 +541,6 @@ impl Registry {
     }
 
     /// True if a lease is one of this run that is neither stored nor lost.
-    #[must_use]
     pub fn has(&self, lease: LeaseId) -> bool {
         self.leases.contains_key(&lease)
     }
@@ -589,7 +578,6 @@ impl Registry {
     }
 
     /// What a lease is when a machine answers it.
-    #[must_use]
     pub fn find(&self, worker: &str, lease: LeaseId) -> Found {
         match self.leases.get(&lease).filter(|held| held.worker == worker) {
             None => Found::Unknown,

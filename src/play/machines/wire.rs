@@ -47,25 +47,21 @@ impl fmt::Debug for Wire {
 
 impl Wire {
     /// The manager's wire.
-    #[must_use]
     pub fn of_manager(hub: &Hub) -> Self {
         Self { client: hub.client().clone(), subjects: hub.subjects().clone() }
     }
 
     /// A worker's wire.
-    #[must_use]
     pub fn of_worker(joined: &Joined) -> Self {
         Self { client: joined.client().clone(), subjects: joined.subjects().clone() }
     }
 
     /// True if there is a connection at the moment.
-    #[must_use]
     pub fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
 
     /// The subjects of the event.
-    #[must_use]
     pub fn subjects(&self) -> &Subjects {
         &self.subjects
     }
@@ -129,7 +125,6 @@ impl Wire {
     }
 
     /// Where a worker gets pieces of files: it asks the manager, who answers with nothing for one that is not there.
-    #[must_use]
     pub fn pieces(&self, worker: &WorkerId) -> Pieces {
         let (client, subject) = (self.client.clone(), self.subjects.request(worker, FETCH));
         Arc::new(move |sha256, piece| {
@@ -182,7 +177,6 @@ impl Wire {
 pub const FETCH: &str = "fetch";
 
 /// The file, by its SHA-256, and the number of the piece that a request of the kind [`FETCH`] is for.
-#[must_use]
 pub fn fetched(request: &[u8]) -> Option<(&str, u64)> {
     let (sha256, piece) = str::from_utf8(request).ok()?.split_once(' ')?;
     Some((sha256, piece.parse().ok()?))

@@ -224,7 +224,6 @@ pub struct Worker {
 
 impl Request {
     /// The last word of its subject.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Hello(_) => "hello",
@@ -237,7 +236,6 @@ impl Request {
 
 impl Worker {
     /// A worker that was let in. `slots`: those of each thread; `outbox`: answers that lie on the disk.
-    #[must_use]
     pub fn new(
         now: Moment,
         hello: Hello,
@@ -302,25 +300,21 @@ impl Worker {
     }
 
     /// Leases whose games it plays, or is going to.
-    #[must_use]
     pub fn leases(&self) -> Vec<LeaseId> {
         self.pairs.leases()
     }
 
     /// The oldest games that people want to look at: number, lease, and place in the pair.
-    #[must_use]
     pub fn shown(&self) -> Vec<(GameId, LeaseId, usize)> {
         self.pairs.shown(self.boards)
     }
 
     /// True if people look at its games.
-    #[must_use]
     pub fn is_watched(&self) -> bool {
         self.boards > 0
     }
 
     /// True if nothing is left to do.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         match self.state {
             State::Arriving | State::Playing => false,
@@ -332,7 +326,6 @@ impl Worker {
     }
 
     /// Ends the worker once it [is done](Self::is_done).
-    #[must_use]
     pub fn end(self) -> Farewell {
         let why = match &self.state {
             State::Broken(why) => why.to_string(),

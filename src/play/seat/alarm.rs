@@ -11,13 +11,14 @@ pub struct Alarm {
     at: Option<Instant>,
 }
 
-impl Alarm {
-    /// An alarm that is not set.
-    #[must_use]
-    pub fn new() -> Self {
+/// An alarm that is not set.
+impl Default for Alarm {
+    fn default() -> Self {
         Self { sleep: Box::pin(sleep(Duration::from_secs(3600))), at: None }
     }
+}
 
+impl Alarm {
     /// Sets the time at which the alarm rings; `None` switches it off.
     pub fn set(&mut self, at: Option<Instant>) {
         self.at = at;
@@ -41,12 +42,6 @@ impl Alarm {
     }
 }
 
-impl Default for Alarm {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,7 +52,7 @@ mod tests {
     async fn an_alarm_rings_at_the_time_it_was_last_set_to() {
         let start = Instant::now();
         for (first, second) in [(5, 9), (9, 5), (2 * 3600, 3 * 3600)] {
-            let mut alarm = Alarm::new();
+            let mut alarm = Alarm::default();
             let from = Instant::now();
             alarm.set(Some(from + first * SECOND));
             let early = tokio::time::timeout(SECOND, alarm.rings()).await;
@@ -71,7 +66,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_alarm_that_was_switched_off_is_silent() {
-        let mut alarm = Alarm::new();
+        let mut alarm = Alarm::default();
         alarm.set(Some(Instant::now() + SECOND));
         alarm.set(None);
         assert!(tokio::time::timeout(100 * SECOND, alarm.rings()).await.is_err());

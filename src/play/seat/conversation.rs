@@ -108,7 +108,6 @@ pub struct Conversation {
 
 impl Conversation {
     /// A conversation to be begun by [`Conversation::begin`].
-    #[must_use]
     pub fn new(engine: Arc<EnginePlan>) -> Self {
         Self {
             engine,
@@ -128,43 +127,36 @@ impl Conversation {
     }
 
     /// Deadline of an answer outside the engine's turns; within them, the time for `stop` if the plan wants one.
-    #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
     /// The game of the seat.
-    #[must_use]
     pub fn game(&self) -> Option<GameId> {
         self.seated.map(|seated| seated.game)
     }
 
     /// The declarations of the engine.
-    #[must_use]
     pub fn handshake(&self) -> &Handshake {
         &self.handshake
     }
 
     /// True if no answer is due outside of a turn.
-    #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Idle | State::Waiting)
     }
 
     /// True if `readyok` is due.
-    #[must_use]
     pub fn is_readying(&self) -> bool {
         matches!(self.state, State::Readying)
     }
 
     /// True if the engine has moved, and nothing is asked of it before its next turn.
-    #[must_use]
     pub fn rests(&self) -> bool {
         self.has_moved && matches!(self.state, State::Waiting)
     }
 
     /// True if this seat is in a game that has not begun for it.
-    #[must_use]
     pub fn awaits_start(&self) -> bool {
         let begun = matches!(self.state, State::Waiting | State::Thinking { .. } | State::Pondering { .. });
         self.seated.is_some() && !begun
@@ -489,7 +481,6 @@ fn judged(best: &BestMoveLine<'_>, line: &[u8]) -> (Said, Option<String>) {
 }
 
 /// What an `info` line says of a search.
-#[must_use]
 pub fn thought(line: &[u8]) -> Thought {
     // The check for UTF-8 is much quicker than a lossy reading, which hardly any engine needs.
     let text = str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);

@@ -123,7 +123,6 @@ pub struct CsaClient {
 }
 
 /// Seats a server: the game's end of the seat, and the conversation.
-#[must_use]
 pub fn seat(terms: SeatTerms, reserve: Reserve, now: Instant) -> (Seat, CsaClient) {
     let (seat, end) = pair();
     rsshogi::board::init();
@@ -168,25 +167,21 @@ impl CsaClient {
     }
 
     /// True if the game has ended at this end: nothing more is to be sent or read.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
 
     /// True if the server has ruled: its next lines are about another game.
-    #[must_use]
     pub fn is_ruled(&self) -> bool {
         self.phase == Phase::Over
     }
 
     /// The reserve as learned so far.
-    #[must_use]
     pub fn reserve(&self) -> &Reserve {
         &self.reserve
     }
 
     /// When [`CsaClient::expire`] is due.
-    #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         match (&self.held, self.phase) {
             (Some(held), _) => Some(held.until),
@@ -212,7 +207,6 @@ impl CsaClient {
     }
 
     /// True if the game may go on over another connection: it runs, and we do not leave it.
-    #[must_use]
     pub fn may_return(&self) -> bool {
         let resigned = |submitted: &Submitted| submitted.answer.said == Said::Resign;
         let leaves = self.logged_out || self.submitted.as_ref().is_some_and(resigned);

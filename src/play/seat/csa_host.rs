@@ -101,7 +101,6 @@ pub enum Phase {
 }
 
 /// Seats a player: the game's end of the seat, and the conversation.
-#[must_use]
 pub fn seat(terms: SeatTerms) -> (Seat, CsaHost) {
     let (mut seat, end) = pair();
     seat.timed_by_arrival = true;
@@ -137,39 +136,28 @@ impl CsaHost {
     }
 
     /// The stage of the game.
-    #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// The side played.
-    #[must_use]
-    pub fn color(&self) -> Color {
-        self.terms.color
-    }
-
     /// The Game_ID, as it is announced.
-    #[must_use]
     pub fn game_id(&self) -> &str {
         self.terms.summary.game_id.as_deref().unwrap_or_default()
     }
 
     /// True if an answer with this id is meant for the game. shogi-server does not read what stands behind `AGREE`, so
     /// there only the Game_ID of another game is taken for one.
-    #[must_use]
     pub fn is_meant(&self, id: &str) -> bool {
         let is_id = self.terms.compat == Compat::Protocol || id.matches('+').count() >= PARTS - 1;
         id == self.game_id() || !is_id
     }
 
     /// When [`CsaHost::expire`] is due.
-    #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.agree_by.filter(|_| matches!(self.phase, Phase::Offered | Phase::Returning))
     }
 
     /// True if the clocks run and the player has not left, so that the game may be held for it.
-    #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Playing | Phase::Returning) && !self.left
     }
@@ -471,7 +459,6 @@ fn declared(outcome: Outcome) -> bool {
 }
 
 /// The last two lines of a game for `side`.
-#[must_use]
 pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
     match outcome {
         Outcome::Win { winner, by } => {

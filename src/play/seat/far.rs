@@ -50,7 +50,6 @@ const OPTIONS: [&str; 6] = [
 ];
 
 /// A command for `ssh`, with our options if it is OpenSSH, up to the host. `None` if it names no program.
-#[must_use]
 pub fn ssh(command: &[String]) -> Option<Vec<String>> {
     let mut words = command.to_vec();
     // Another program may not know them.
@@ -66,7 +65,6 @@ pub fn ssh(command: &[String]) -> Option<Vec<String>> {
 /// Lines to the engine pass through a `cat` there: when the connection ends, for whatever reason, the host closes its input,
 /// and an engine that is still there 5 s later is killed with all of its process group, which is the login's
 /// own. The engine is no child of `cat` and answers past it.
-#[must_use]
 pub fn start(engine: &EnginePlan) -> Option<Vec<String>> {
     let words = engine.args.iter().fold(String::new(), |words, word| words + " " + &quoted(word));
     let values = engine.environment.iter().map(|(name, value)| quoted(&format!("{name}={value}")));
@@ -374,7 +372,6 @@ impl Answer {
     }
 
     /// True if a value names a directory of more files than are hashed.
-    #[must_use]
     pub fn is_beyond_count(&self, value: usize) -> bool {
         self.files.iter().filter(|file| file.value == value).count() > MOST_FILES
     }
@@ -411,7 +408,6 @@ fn read_stderr(mut errors: ChildStderr, said: &Sender<Vec<u8>>) {
 
 /// How an engine that is started by `ssh` as its `command` is written with `host`; `None` for other programs. Its identity
 /// would be that of `ssh`.
-#[must_use]
 pub fn hint(engine: &EnginePlan) -> Option<String> {
     let program = engine.command.file_stem()?.to_str()?;
     if engine.host.is_some() || !["ssh", "plink"].contains(&program) {

@@ -42,7 +42,6 @@ pub struct Seat {
 const MAILBOX: usize = 8;
 
 /// The two ends of a seat: the game's, and the actor's.
-#[must_use]
 pub fn pair() -> (Seat, ActorEnd) {
     let (orders, inbox) = mpsc::channel(MAILBOX);
     let (outbox, replies) = mpsc::channel(MAILBOX);

@@ -188,7 +188,6 @@ impl<I, O> Process<I, O> {
     }
 
     /// The process of the engine; on Unix, and without a strict sandbox, it leads its process group.
-    #[must_use]
     pub fn group(&self) -> i32 {
         self.group.tree().map_or_else(std::process::id, Tree::id).cast_signed()
     }

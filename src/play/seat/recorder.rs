@@ -65,7 +65,6 @@ enum Note {
 }
 
 /// The file of a game's side in a directory of an event.
-#[must_use]
 pub fn path(directory: &Path, event: &str, game: GameId, color: Color, player: &str) -> PathBuf {
     let (event, player) = (file_name(event), file_name(player));
     directory.join(format!("{event}-{:06}-{color}-{player}.log", game.0))
@@ -89,7 +88,6 @@ impl Recorded {
     }
 
     /// A handle for a seat.
-    #[must_use]
     pub fn handle(&self) -> Recorder {
         self.recorder.clone()
     }
@@ -103,7 +101,6 @@ impl Recorded {
 
 impl Recorder {
     /// True if lines are handed over while a game is played.
-    #[must_use]
     pub fn streams(&self) -> bool {
         self.streams
     }

@@ -86,13 +86,11 @@ impl Block {
     }
 
     /// True if it has no line.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
     /// Bytes that it takes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -139,7 +137,6 @@ pub struct RecordedGame {
 
 impl RecordedGame {
     /// Bytes that it takes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.blocks.iter().map(Block::len).sum()
     }
@@ -217,7 +214,6 @@ pub struct Complete {
 
 impl Recording {
     /// A recording; `streams` where lines are handed over while a game is played.
-    #[must_use]
     pub fn new(streams: bool) -> Self {
         Self { streams, ..Self::default() }
     }
@@ -243,7 +239,6 @@ impl Recording {
     }
 
     /// The announced game, if it has to wait for the end of another one.
-    #[must_use]
     pub fn waits(&self) -> bool {
         self.next.is_some()
     }
@@ -271,7 +266,6 @@ impl Recording {
     }
 
     /// The last lines of the protocol in the game that is on, in their order; of consecutive `info` lines the last one.
-    #[must_use]
     pub fn last(&self, most: usize) -> Vec<(Direction, &[u8])> {
         let blocks = self.running.iter().flat_map(|it| [&it.newer, &it.older, &it.first]);
         let protocol = blocks.flat_map(Block::backwards).filter(|(way, _)| *way != Direction::Stderr);

@@ -34,7 +34,6 @@ pub struct Sample {
 
 impl Reserve {
     /// A reserve that has seen no move: the least.
-    #[must_use]
     pub fn new(least: Duration, most: Duration) -> Self {
         Self { greeting: None, seen: VecDeque::new(), least, most: most.max(least) }
     }
@@ -54,7 +53,6 @@ impl Reserve {
     }
 
     /// The reserve now.
-    #[must_use]
     pub fn now(&self) -> Duration {
         let worst = self.seen.iter().max().copied().or(self.greeting).unwrap_or_default();
         (worst + worst / 4).clamp(self.least, self.most)

@@ -166,7 +166,6 @@ impl Trace {
     /// For how long a thread of the player's process has waited for a processor in the turn that began then, at least: what
     /// it may have waited between the last reading and the turn is left out. Zero for a player elsewhere and where the
     /// system does not count it.
-    #[must_use]
     pub fn waited_since(&self, turn: Instant) -> Duration {
         let lines = self.0.lock();
         let (Some(process), Some((at, before))) = (lines.process, &lines.queued) else {
@@ -177,7 +176,6 @@ impl Trace {
     }
 
     /// The last lines of the protocol (`>` sent, `<` received) and of stderr (`!`), made printable.
-    #[must_use]
     pub fn report(&self) -> String {
         let lines = self.0.lock();
         let mut protocol = lines.protocol.clone();
@@ -191,7 +189,6 @@ impl Trace {
     }
 
     /// The last lines of stderr alone.
-    #[must_use]
     pub fn stderr_report(&self) -> String {
         let mut text = String::new();
         self.0.lock().stderr.write(&mut text);

@@ -42,13 +42,11 @@ struct Open {
 
 impl Transcripts {
     /// Transcripts whose pieces go to `sink`.
-    #[must_use]
     pub fn new(sink: Arc<dyn Sink>) -> Self {
         Self { sink, open: Arc::default() }
     }
 
     /// The sink that the pieces go to.
-    #[must_use]
     pub fn sink(&self) -> &Arc<dyn Sink> {
         &self.sink
     }

@@ -169,7 +169,7 @@ impl<L: Launcher> Actor<L> {
             pending: Vec::new(),
             lingering: false,
             flooded: false,
-            deadline: Alarm::new(),
+            deadline: Alarm::default(),
             permit: None,
             failed_starts: 0,
             due: None,
@@ -487,10 +487,7 @@ impl<L: Launcher> Actor<L> {
 
     /// Ends an engine that cannot go on. If it has played before and this game has not begun, a new process is started.
     async fn fault(&mut self, fault: String) {
-        let text = match fault.is_empty() {
-            true => self.ending().await,
-            false => fault,
-        };
+        let text = if fault.is_empty() { self.ending().await } else { fault };
         if let Some(process) = self.process.take() {
             process.kill().await;
         }

@@ -159,7 +159,6 @@ impl Watched {
 }
 
 /// True if a game with this outcome was decided by a fault of the loser, or by default.
-#[must_use]
 pub fn is_faulted(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Win { by, .. } if by.is_fault() || by == WinBy::Default)
 }

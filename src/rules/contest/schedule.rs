@@ -71,7 +71,6 @@ pub struct ReplayDraws {
 
 impl ReplayDraws {
     /// True if a game that ended so is replayed, after so many draws before it at its place in the schedule.
-    #[must_use]
     pub fn replays(&self, outcome: Outcome, draws: u32) -> bool {
         let is_meant = match outcome {
             Outcome::Draw { by: DrawBy::Sennichite } => true,
@@ -169,7 +168,6 @@ struct OpenStage {
 impl Schedule {
     /// The schedule of an event of `players` players, from its start or, with the [`Standings`] of an earlier run,
     /// from where that run stopped. `seed` draws lots for colours. Of more than 256 stages, the first 256 are played.
-    #[must_use]
     pub fn new(
         stages: &[Stage],
         players: usize,
@@ -191,7 +189,6 @@ impl Schedule {
 
     /// Number of games of the whole event; `None` if it depends on results (knock-out, SPRT). Those who came later are
     /// counted from [`Self::follow`] on.
-    #[must_use]
     pub fn total(&self) -> Option<u64> {
         (0..self.stages.len()).try_fold(0_u64, |sum, at| match self.stages[at].format {
             Format::Knockout { .. } | Format::Sprt { .. } | Format::Precision { .. } => None,
@@ -201,7 +198,6 @@ impl Schedule {
 
     /// The same, without the games that are not played any more because a player was replaced, or has withdrawn from a Swiss.
     /// In random pairing it is not known how many the former are.
-    #[must_use]
     pub fn total_by(&mut self, standings: &Standings) -> Option<u64> {
         self.follow(standings);
         let total = self.total()?.saturating_sub(self.unpaired(standings));

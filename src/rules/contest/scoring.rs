@@ -23,13 +23,11 @@ impl Default for Scoring {
 
 impl Scoring {
     /// What games with this colour are worth.
-    #[must_use]
     pub fn games(&self, color: Color, games: Wdl) -> Points {
         self.win[color.index()] * games.wins + self.draw[color.index()] * games.draws
     }
 
     /// What a game with this colour is worth that brings so many half points.
-    #[must_use]
     pub fn half_points(&self, color: Color, half_points: u8) -> Points {
         let mut games = Wdl::default();
         *games.of(half_points) += 1;
@@ -37,13 +35,11 @@ impl Scoring {
     }
 
     /// What byes are worth that stand in the records with so many half points, two for each game of an encounter.
-    #[must_use]
     pub fn byes(&self, half_points: u64) -> Points {
         Points::thousandths(self.bye.in_thousandths().saturating_mul(half_points.cast_signed()) / 2)
     }
 
     /// The points of a player.
-    #[must_use]
     pub fn record(&self, record: &Record) -> Points {
         self.games(Color::Black, record.black)
             + self.games(Color::White, record.white)

@@ -36,7 +36,6 @@ impl Default for Stage {
 }
 
 /// The precision that ends an event; `None` where no stage has one.
-#[must_use]
 pub fn precision(stages: &[Stage]) -> Option<Precision> {
     stages.iter().find_map(|stage| match stage.format {
         Format::Precision { within, .. } => Some(within),
@@ -175,7 +174,6 @@ pub enum Format {
 
 impl Format {
     /// The most games of two players whose results end the stage; `None` for the other formats.
-    #[must_use]
     pub fn most_games(self) -> Option<u64> {
         match self {
             Self::Sprt { max_games } | Self::Precision { max_games, .. } => Some(max_games),
@@ -184,7 +182,6 @@ impl Format {
     }
 
     /// True if two players meet until a test of their results ends the stage.
-    #[must_use]
     pub fn is_sequential(self) -> bool {
         self.most_games().is_some()
     }

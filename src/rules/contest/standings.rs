@@ -66,7 +66,6 @@ pub struct Verdict {
 
 impl Verdict {
     /// The verdict in a sentence.
-    #[must_use]
     pub fn words(&self) -> String {
         let (pairs, llr) = (number(self.pairs, "pair"), rounded(self.llr, 2));
         match &*self.verdict {
@@ -145,7 +144,6 @@ pub struct Standings {
 
 impl Standings {
     /// The standings before any game. The stages define rankings, pairs of games and entrants.
-    #[must_use]
     pub fn new(stages: &[Stage], players: usize) -> Self {
         Self {
             stages: stages.to_vec(),
@@ -171,20 +169,17 @@ impl Standings {
     }
 
     /// What arbiters have decided about players.
-    #[must_use]
     pub fn arbitration(&self) -> &Arbitration {
         &self.arbitration
     }
 
     /// Whether a player of a game had withdrawn before its round, black first.
-    #[must_use]
     pub fn withdrawn(&self, game: &Pairing) -> [bool; 2] {
         [game.black, game.white].map(|player| self.arbitration.is_out(player, (game.stage, game.round)))
     }
 
     /// The last stage and round of which something was recorded: what arbiters decide about a player holds for the rounds
     /// after it.
-    #[must_use]
     pub fn now(&self) -> (u8, u32) {
         let last = |progress: &Progress| {
             let bye = progress.byes.last_key_value().map_or(0, |((round, _), _)| *round);
@@ -195,7 +190,6 @@ impl Standings {
     }
 
     /// The round that pairings may be given for, after the last one that was paired; `None`: no round of a Swiss follows.
-    #[must_use]
     pub fn round_to_pair(&self, (stage, paired): (u8, u32)) -> Option<u32> {
         match self.stages.get(usize::from(stage))?.format {
             Format::Swiss { rounds } if paired < rounds => Some(paired + 1),
@@ -204,7 +198,6 @@ impl Standings {
     }
 
     /// The rules of the tables.
-    #[must_use]
     pub fn rules(&self) -> &RankingRules {
         &self.rules
     }
@@ -221,13 +214,11 @@ impl Standings {
     }
 
     /// The players whose games are halted because they reached their limit of faults, in the order of the halts.
-    #[must_use]
     pub fn halts(&self) -> &[Halt] {
         self.faults.halts()
     }
 
     /// True if no further game of this player begins.
-    #[must_use]
     pub fn is_halted(&self, player: PlayerId) -> bool {
         self.halts().iter().any(|halt| halt.player == player)
     }
@@ -282,57 +273,48 @@ impl Standings {
     }
 
     /// The players who joined after the start, in their order.
-    #[must_use]
     pub fn joined(&self) -> &[Joined] {
         &self.joined
     }
 
     /// Number of games of the event, without those that are not played any more because a player was replaced; `None` if it
     /// depends on results.
-    #[must_use]
     pub fn games_to_play(&self) -> Option<u64> {
         let (replay, openings) = (ReplayDraws::default(), OpeningsPer::Pair);
         Schedule::new(&self.stages, self.players(), 0, replay, openings).total_by(self)
     }
 
     /// True if another player has replaced this one, which begins no further game.
-    #[must_use]
     pub fn is_replaced(&self, player: PlayerId) -> bool {
         self.replacement(player).is_some()
     }
 
     /// The player that has replaced this one.
-    #[must_use]
     pub fn replacement(&self, player: PlayerId) -> Option<PlayerId> {
         self.joined.iter().find(|joined| joined.replaces == Some(player)).map(|joined| joined.player)
     }
 
     /// Number of players.
-    #[must_use]
     pub fn players(&self) -> usize {
         self.total.players.len()
     }
 
     /// Games lost on time.
-    #[must_use]
     pub fn time_losses(&self) -> TimeLosses {
         self.time_losses
     }
 
     /// The counts of the whole event.
-    #[must_use]
     pub fn total(&self) -> &Tally {
         &self.total
     }
 
     /// The counts of a stage, from 0.
-    #[must_use]
     pub fn stage(&self, stage: usize) -> Option<&Tally> {
         self.tallies.get(stage)
     }
 
     /// The schedule indices of a stage that are finished: played and counting, or left out.
-    #[must_use]
     pub fn finished(&self, stage: usize) -> Option<&Ranges> {
         self.progress.get(stage).map(|progress| &progress.finished)
     }
@@ -343,7 +325,6 @@ impl Standings {
     }
 
     /// The counts of a sequential test: those of the first stage with one.
-    #[must_use]
     pub fn sequence(&self) -> Option<&Sequence> {
         self.progress.iter().find_map(|progress| progress.sequence.as_ref())
     }
@@ -351,26 +332,22 @@ impl Standings {
     /// The counts that a sequential test has to be evaluated on after the last folded entry: one for each pair that
     /// became complete in schedule order. Usually none; several if a slow pair, or one that is now left out, held up
     /// later ones.
-    #[must_use]
     pub fn due(&self) -> &[TestCounts] {
         &self.due
     }
 
     /// True if the last pairs of a sequential test only repeated earlier games: no more of them will decide it.
-    #[must_use]
     pub fn only_repeats(&self) -> bool {
         self.sequence().is_some_and(|sequence| sequence.repeats_in_a_row >= ENOUGH_REPEATS)
     }
 
     /// The verdict of a sequential test. After it the schedule starts no new pair in its stage.
-    #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()
     }
 
     /// The entrants of a stage, best seed first: those who enter the event here, in the order of the configuration, then
     /// those of an earlier stage by its ranking (which is final only when that stage is over).
-    #[must_use]
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> =
@@ -382,7 +359,6 @@ impl Standings {
     }
 
     /// The table of a stage, best first; empty for a stage that does not exist. [`Row`] documents the tie-breaks.
-    #[must_use]
     pub fn ranking(&self, stage: usize) -> Vec<Row> {
         let (Some(here), Some(tally), Some(progress)) =
             (self.stages.get(stage), self.tallies.get(stage), self.progress.get(stage))
@@ -394,14 +370,12 @@ impl Standings {
     }
 
     /// True if the game at this place counts and repeats no earlier one.
-    #[must_use]
     pub fn is_distinct(&self, pairing: &Pairing) -> bool {
         self.progress(usize::from(pairing.stage)).is_some_and(|progress| progress.is_new(pairing))
     }
 
     /// Black's advantage by these ratings. The games of a pair are no two independent ones, as both begin from one opening,
     /// which may favour black: where pairs differ more than games alone would, the error grows by as much.
-    #[must_use]
     pub fn black_advantage(&self, ratings: &Ratings) -> Estimate {
         let evidence = &self.total.evidence;
         let black = evidence.met.values().fold(Wdl::default(), |sum, &met| sum + met);
@@ -411,7 +385,6 @@ impl Standings {
     }
 
     /// Every result that counts and repeats no earlier game, for ratings.
-    #[must_use]
     pub fn cross_table(&self) -> CrossTable {
         let mut table = CrossTable::new(self.players());
         for (&(black, white), met) in &self.total.evidence.met {
@@ -428,7 +401,6 @@ impl Standings {
 
     /// The players of the whole event, best first: by the table of the last stage that ranks its players, and by Elo
     /// otherwise.
-    #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
         let mut order: Vec<PlayerId> = (0..self.players()).map(PlayerId::at).collect();
         let elo = |player: &PlayerId| {
@@ -454,7 +426,6 @@ impl Standings {
     }
 
     /// Number of draws of the game at this place of the schedule that were replayed.
-    #[must_use]
     pub fn replays(&self, pairing: &Pairing) -> u32 {
         let progress = self.progress.get(usize::from(pairing.stage));
         progress.and_then(|progress| progress.open.get(&pairing.index)).map_or(0, |open| open.draws)
@@ -562,7 +533,6 @@ impl Standings {
     }
 
     /// Why the result of a game at this place cannot be changed any more: what follows from it has begun.
-    #[must_use]
     pub fn settled(&self, pairing: &Pairing) -> Option<Settled> {
         let at = usize::from(pairing.stage);
         let begun = |progress: &Progress| progress.round > 0;
@@ -578,7 +548,6 @@ impl Standings {
     }
 
     /// True if the pairings of later rounds follow from the results of the stage.
-    #[must_use]
     pub fn follows_results(&self, pairing: &Pairing) -> bool {
         let stage = self.stages.get(usize::from(pairing.stage));
         stage.is_some_and(|stage| stage.format.follows_results())

@@ -3,7 +3,6 @@
 const DAY: i64 = 86_400_000;
 
 /// Milliseconds since 1970-01-01 as a date; the milliseconds are dropped.
-#[must_use]
 pub fn text(at: i64) -> String {
     let (year, month, day) = civil(at.div_euclid(DAY));
     let seconds = at.rem_euclid(DAY) / 1000;
@@ -12,13 +11,11 @@ pub fn text(at: i64) -> String {
 }
 
 /// Milliseconds since 1970-01-01 as digits alone: `20261121093000`.
-#[must_use]
 pub fn digits(at: i64) -> String {
     text(at).replace(['/', ' ', ':'], "")
 }
 
 /// Milliseconds since 1970-01-01 of what [`digits`] writes.
-#[must_use]
 pub fn of_digits(digits: &str) -> Option<i64> {
     let part = |range: std::ops::Range<usize>| digits.get(range);
     let (day, time) = ((part(0..4)?, part(4..6)?, part(6..8)?), (part(8..10)?, part(10..12)?, part(12..14)?));
@@ -28,7 +25,6 @@ pub fn of_digits(digits: &str) -> Option<i64> {
 }
 
 /// Milliseconds since 1970-01-01; the time of day may be missing, and text after it is ignored.
-#[must_use]
 pub fn parse(text: &str) -> Option<i64> {
     let mut numbers =
         text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).map(str::parse::<i64>);

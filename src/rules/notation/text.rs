@@ -4,7 +4,6 @@ use std::{borrow::Cow, fmt::Write as _};
 
 /// True for a character that changes the text around it instead of being shown: terminal controls (C0, C1), line
 /// separators, and format characters, which reverse the direction of text or make two names look the same.
-#[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -13,15 +12,11 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// Untrusted text, safe for a terminal, a log or a page: hidden characters and bytes that are not UTF-8 are escaped.
-#[must_use]
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            match is_hidden(c) {
-                true => text.extend(c.escape_default()),
-                false => text.push(c),
-            }
+            if is_hidden(c) { text.extend(c.escape_default()) } else { text.push(c) }
         }
         for byte in chunk.invalid() {
             let _infallible = write!(text, "\\x{byte:02x}");
@@ -31,13 +26,11 @@ pub fn printable(bytes: &[u8]) -> String {
 }
 
 /// Text of several lines, made safe as [`printable`] does; line ends are kept.
-#[must_use]
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c, to| to.extend(c.escape_default()))
 }
 
 /// A JSON document with its hidden characters escaped; JSON itself allows most of them.
-#[must_use]
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     replaced(json, |c, to| {
         for unit in c.encode_utf16(&mut [0; 2]) {
@@ -60,7 +53,6 @@ fn replaced(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
 }
 
 /// Untrusted text in printable form, cut to `most` bytes: a single byte may become ten.
-#[must_use]
 pub fn clipped(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for c in text.chars() {
@@ -75,7 +67,6 @@ pub fn clipped(text: &str, most: usize) -> String {
 
 /// A player's name as part of a file name: letters, digits and a few signs that are safe in paths, shells and
 /// terminals, and short enough for every file system.
-#[must_use]
 pub fn file_name(name: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
     let mut safe = no_device(name.chars().take(80).map(safe).collect());
@@ -87,7 +78,6 @@ pub fn file_name(name: &str) -> String {
 const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "COM", "LPT"];
 
 /// The name of a file, with `_` before it where Windows would open a device: `CON.kifu`, `com1`.
-#[must_use]
 pub fn no_device(name: String) -> String {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     let is_device = DEVICES.iter().any(|device| match stem.strip_prefix(device) {

@@ -37,7 +37,6 @@ impl Default for Decay {
 
 impl Decay {
     /// The weight of a game of this age.
-    #[must_use]
     pub fn weight(&self, days: f64) -> f64 {
         match days > self.ignore {
             true => 0.0,
@@ -49,7 +48,6 @@ impl Decay {
 
 /// Elo by player (by the model of Bradley and Terry, draws as half a win), relative to the mean of the players with
 /// enough games; none for the others.
-#[must_use]
 pub fn fit_aged(players: usize, games: &[Aged], decay: &Decay) -> Vec<Option<f64>> {
     let mut rated = vec![true; players];
     loop {

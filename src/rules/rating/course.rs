@@ -32,7 +32,6 @@ const LARGE: usize = 400;
 
 impl Course {
     /// No game yet.
-    #[must_use]
     pub fn new(players: usize) -> Self {
         Self { stride: 1, games: 0, table: CrossTable::new(players), milestones: vec![] }
     }
@@ -43,7 +42,6 @@ impl Course {
     }
 
     /// The ratings after so many games each, the earliest first.
-    #[must_use]
     pub fn milestones(&self) -> &[Milestone] {
         &self.milestones
     }
@@ -67,7 +65,6 @@ impl Course {
     }
 
     /// The ratings now, whether or not a milestone is due.
-    #[must_use]
     pub fn now(&self) -> Milestone {
         let elo = fit(&self.table).players.into_iter().map(|player| player.elo).collect();
         Milestone { games: self.games, elo }

@@ -7,8 +7,9 @@ use std::fmt;
 ///
 /// In JSON `{"kind": "measured", "value": 12.3, "error": 4.5}`; prints as `+12 +-5`, `~+412 +-350`, `>+183`, `n/a`.
 /// The precision of the format is kept: `{:.1}` prints `+12.3 +-4.5`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Default, strum::IntoStaticStr)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Estimate {
     /// The games bound the value on both sides.
     Measured {
@@ -59,13 +60,7 @@ impl Estimate {
 
     /// How reliable it is, in a word.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Measured { .. } => "measured",
-            Self::Tentative { .. } => "tentative",
-            Self::AtLeast { .. } => "at_least",
-            Self::AtMost { .. } => "at_most",
-            Self::Unknown => "unknown",
-        }
+        self.into()
     }
 
     /// The same with an error that is so many times as large.
@@ -107,14 +102,12 @@ impl fmt::Display for Estimate {
 }
 
 /// A number with its sign; what rounds to zero is `+0`, never `-0`.
-#[must_use]
 pub fn signed(value: f64, digits: usize) -> String {
     let text = rounded(value, digits);
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
 /// A number with so many digits after the point; what rounds to zero is `0`, never `-0`.
-#[must_use]
 pub fn rounded(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {

@@ -33,7 +33,6 @@ pub struct Expansion {
 
 impl Expansion {
     /// Elo of one unit of strength, as in [`Ratings`](super::Ratings).
-    #[must_use]
     pub fn scale(&self) -> f64 {
         super::ELO_PER_NAT * (1.0 - self.draw_ratio)
     }
@@ -42,7 +41,6 @@ impl Expansion {
 impl FieldGames {
     /// The games of a table, in Davidson's model, as [`fit`](super::fit) rates them. Half a game that each colour wins
     /// between equals keeps black's advantage finite.
-    #[must_use]
     pub fn new(table: &CrossTable) -> Self {
         let cells = table.cells().map(|(black, white, &results)| Meeting { black, white, results });
         let equal = Results { black_wins: 0.5, draws: 0.0, white_wins: 0.5 };
@@ -58,7 +56,6 @@ impl FieldGames {
     }
 
     /// The likelihood around these strengths.
-    #[must_use]
     pub fn around(&self, strengths: &DVector<f64>) -> Expansion {
         let (likelihood, n) = (&self.likelihood, self.likelihood.players);
         let others = likelihood.parameters() - n;

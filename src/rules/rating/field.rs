@@ -220,7 +220,6 @@ fn points(table: &CrossTable) -> Vec<(f64, f64)> {
 
 impl Ratings {
     /// Variance of the difference of two players' ratings, in Elo squared; none for players who are not rated.
-    #[must_use]
     pub fn variance_between(&self, player: usize, other: usize) -> Option<f64> {
         let place = |player: usize| self.places.get(player).copied().flatten();
         let (a, b, c) = (place(player)?, place(other)?, &self.covariance);

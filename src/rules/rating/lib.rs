@@ -19,6 +19,7 @@ mod pair;
 pub mod precision;
 pub mod residual;
 #[cfg(test)]
+#[path = "tests/simulation.rs"]
 pub(crate) mod simulation;
 pub mod sprt;
 mod table;

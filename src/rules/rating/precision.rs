@@ -79,7 +79,6 @@ pub struct Known {
 impl Known {
     /// True if the difference surely is beyond 400 Elo, and more than 99 points in 100 were scored: of such players nearly
     /// every game ends alike, and no number of games that is played makes the error in Elo small.
-    #[must_use]
     pub fn is_far(self) -> bool {
         let beyond = |elo: f64, end: Option<f64>| elo >= FAR && end.is_some_and(|end| end >= MAX_ERROR);
         let elo = self.elo.unwrap_or(f64::INFINITY);
@@ -87,7 +86,6 @@ impl Known {
     }
 
     /// The larger distance from the estimate to an end, in Elo; none while an end is missing.
-    #[must_use]
     pub fn error(&self) -> Option<f64> {
         let elo = self.elo?;
         Some((elo - self.low?).max(self.high? - elo))
@@ -107,13 +105,11 @@ impl Precision {
     }
 
     /// The largest error, in Elo.
-    #[must_use]
     pub fn elo(self) -> f64 {
         self.0
     }
 
     /// The difference after these pairs, given as `[LL, LD, WL + DD, WD, WW]`, with its interval; `None` before the first.
-    #[must_use]
     pub fn known(self, pairs: [u64; 5]) -> Option<Known> {
         let mean = mean(pairs)?;
         let low = self.lower_end(pairs, mean);
@@ -123,14 +119,12 @@ impl Precision {
     }
 
     /// [`PRECISE`] once these counts say so, or that the difference is too large for any precision ([`Known::is_far`]).
-    #[must_use]
     pub fn verdict_on(self, counts: &TestCounts) -> Option<&'static str> {
         let is_far = || self.known(counts.pentanomial).is_some_and(Known::is_far);
         (self.is_reached(counts) || is_far()).then_some(PRECISE)
     }
 
     /// True once both ends of the interval are as close to the estimate as is asked for.
-    #[must_use]
     pub fn is_reached(self, counts: &TestCounts) -> bool {
         let pairs = counts.pentanomial;
         let Some(elo) = mean(pairs).map(elo_of_score) else { return false };

@@ -11,7 +11,6 @@ const CRITICAL: [f64; 2] = [10.828, 13.816];
 
 /// Chi squared of a machine's counts against those of all others, where it is beyond chance; `None` where it is not, or
 /// where there are too few games. Categories that nobody has are left out.
-#[must_use]
 pub fn stands_out<const N: usize>(own: [u64; N], others: [u64; N]) -> Option<f64> {
     let cells: Vec<[f64; 2]> = own
         .into_iter()

@@ -5,7 +5,6 @@ use super::{Numbers, signed};
 impl Numbers {
     /// The difference with its 95 % interval in words: `+41 Elo, between +10 and +72 (95 %)`, `weaker by at least 93
     /// Elo (95 %)`.
-    #[must_use]
     pub fn elo_words(&self) -> String {
         elo_words(self.elo.value(), self.elo_low, self.elo_high)
     }
@@ -13,13 +12,11 @@ impl Numbers {
 
 /// The digits after the point that an error of this size leaves to a value: two digits of the error, and no part of a
 /// whole where the error is 10 or more. Never more than three.
-#[must_use]
 pub fn digits(error: f64) -> usize {
     [10.0, 1.0, 0.1].iter().filter(|&&size| error < size).count()
 }
 
 /// A difference in Elo with its 95 % interval in words. An end is `None` where everything was won, or lost.
-#[must_use]
 pub fn elo_words(elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     match (elo, low, high) {
         (Some(elo), Some(low), Some(high)) => {

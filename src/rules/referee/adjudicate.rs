@@ -87,7 +87,6 @@ pub enum Verdict {
 
 impl Adjudicator {
     /// No score yet, under `rules`; `scales` are those of black's and of white's scores.
-    #[must_use]
     pub fn new(rules: Adjudication, scales: [ScoreScale; 2]) -> Self {
         Self { rules, scales, ..Self::default() }
     }

@@ -40,7 +40,6 @@ pub struct Variation {
 
 impl Annotations {
     /// True if there are neither comments nor variations.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.comments.is_empty() && self.variations.is_empty()
     }

@@ -69,20 +69,17 @@ impl Scale {
     pub const MAX: Self = Self(4000);
 
     /// A scale in thousandths; `None` beyond the bounds.
-    #[must_use]
     pub fn new(thousandths: u32) -> Option<Self> {
         (Self::MIN.0..=Self::MAX.0).contains(&thousandths).then_some(Self(thousandths))
     }
 
     /// The scale of a ratio of speeds; `None` beyond the bounds.
-    #[must_use]
     pub fn of(ratio: f64) -> Option<Self> {
         // A float that is no number, or too large, becomes a number beyond the bounds.
         Self::new((ratio * 1000.0).round() as u32)
     }
 
     /// The scale in thousandths.
-    #[must_use]
     pub fn thousandths(self) -> u32 {
         self.0
     }
@@ -147,13 +144,11 @@ pub struct Budget {
 
 impl TimeControl {
     /// True if a clock runs at all (else only [`TimeControl::patience`] limits a move).
-    #[must_use]
     pub fn is_timed(&self) -> bool {
         self.fixed.is_some() || self.main + self.byoyomi + self.increment > Duration::ZERO
     }
 
     /// True if the nodes of each move are drawn.
-    #[must_use]
     pub fn is_jittered(&self) -> bool {
         self.nodes.is_some() && self.jitter > 0
     }
@@ -224,25 +219,21 @@ fn whole(time: Duration, unit: Duration) -> Duration {
 
 impl Clock {
     /// A clock at the start of a game.
-    #[must_use]
     pub fn new(control: TimeControl) -> Self {
         Self { control, left: control.main }
     }
 
     /// A clock in mid-game, with `left` of the main time.
-    #[must_use]
     pub fn resumed(control: TimeControl, left: Duration) -> Self {
         Self { control, left }
     }
 
     /// The time control of this clock.
-    #[must_use]
     pub fn control(&self) -> &TimeControl {
         &self.control
     }
 
     /// Main time left.
-    #[must_use]
     pub fn left(&self) -> Duration {
         self.left
     }
@@ -262,7 +253,6 @@ impl Clock {
     }
 
     /// How long after the start of a turn a reply can still be in time (delay and margin included).
-    #[must_use]
     pub fn allowance(&self) -> Duration {
         self.ceiling() + self.control.delay + self.control.margin
     }
@@ -307,7 +297,6 @@ impl Clock {
 
 impl Budget {
     /// The budget of `color` with both clocks as they stand; jittered nodes are drawn by `random` bits.
-    #[must_use]
     pub fn new(clocks: &[Clock; 2], color: Color, random: u64) -> Self {
         let own = clocks[color.index()].control;
         // The byoyomi of a stop-watch is its unit and adds nothing to the main time.
@@ -326,7 +315,6 @@ impl Budget {
     }
 
     /// All time that `color` may use for this move; `None` without a clock.
-    #[must_use]
     pub fn all(&self, color: Color) -> Option<Duration> {
         let own = color.index();
         let clock = self.left[own] + self.byoyomi[own] + self.increment[own];

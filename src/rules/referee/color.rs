@@ -1,11 +1,14 @@
 //! The two sides of a game.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, ops::Not};
+use std::ops::Not;
 
 /// A side: black (sente) moves first from the even start, white (gote) in a handicap game.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, strum::Display,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Color {
     /// Sente, `b` in SFEN, `+` in CSA.
     #[default]
@@ -19,13 +22,11 @@ impl Color {
     pub const BOTH: [Self; 2] = [Self::Black, Self::White];
 
     /// 0 for black, 1 for white: the index into a `[T; 2]` kept by side.
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
     /// The mark of the side beside its player's name, its moves and its mates.
-    #[must_use]
     pub const fn sign(self) -> char {
         match self {
             Self::Black => '☗',
@@ -56,14 +57,5 @@ impl From<Color> for rsshogi::types::Color {
             Color::Black => Self::BLACK,
             Color::White => Self::WHITE,
         }
-    }
-}
-
-impl fmt::Display for Color {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Black => "black",
-            Self::White => "white",
-        })
     }
 }

@@ -14,7 +14,6 @@ const BITS: u32 = 53;
 
 /// The hash of a start position (SFEN, or `startpos`) and all moves from it in USI, those of the opening included: FNV-1a
 /// (Fowler, Noll, Vo), mixed. It is stored, so its definition is final.
-#[must_use]
 pub fn moves_hash<'a>(start: &'a str, moves: impl IntoIterator<Item = &'a str>) -> u64 {
     let start = if start == "startpos" { EVEN } else { start };
     let bytes = [start].into_iter().chain(moves).flat_map(|text| text.bytes().chain([b' ']));
@@ -28,14 +27,12 @@ pub struct GameKey(u64);
 
 impl GameKey {
     /// The key of a game of an event; `None` if its moves are not known.
-    #[must_use]
     pub fn of(pairing: &Pairing, outcome: Outcome, moves: Option<u64>) -> Option<Self> {
         let players = [pairing.black, pairing.white].map(|player| player.index() as u64);
         moves.map(|moves| Self::new(players, outcome, moves))
     }
 
     /// The key of a game between players of any numbering, black first.
-    #[must_use]
     pub fn new([black, white]: [u64; 2], outcome: Outcome, moves: u64) -> Self {
         let ending = outcome.cause().bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));
         let result = outcome.black_half_points().map_or(3, u64::from);

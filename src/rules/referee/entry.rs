@@ -165,7 +165,6 @@ pub struct Judged {
 
 impl Judged {
     /// The evaluation from black's side.
-    #[must_use]
     pub fn evaluation(&self) -> Evaluation {
         Evaluation::of(self.score, self.color)
     }
@@ -239,7 +238,6 @@ pub struct GameEnded {
 
 impl GameEnded {
     /// The end of a game that counts, without evidence and of unknown moves.
-    #[must_use]
     pub fn new(game: GameId, pairing: Pairing, outcome: Outcome, plies: u32) -> Self {
         Self { game, pairing, outcome, plies, evidence: String::new(), replayed: false, moves_hash: None }
     }

@@ -27,25 +27,21 @@ impl ScoreScale {
     pub const COMMON: Self = Self(NonZeroU32::MIN.saturating_add(599));
 
     /// A scale of so many centipawns; `None` for 0.
-    #[must_use]
     pub fn new(centipawns: u32) -> Option<Self> {
         NonZeroU32::new(centipawns).map(Self)
     }
 
     /// Centipawns of one unit of log odds.
-    #[must_use]
     pub const fn centipawns(self) -> u32 {
         self.0.get()
     }
 
     /// Centipawns of the common scale that one of the engine is worth.
-    #[must_use]
     pub fn worth(self) -> f64 {
         f64::from(Self::COMMON.centipawns()) / f64::from(self.centipawns())
     }
 
     /// A score of the engine on the common scale; a mate is a mate on each, and no number becomes one.
-    #[must_use]
     pub fn common_score(self, score: Score) -> Score {
         match score {
             Score::Cp(cp) if cp.unsigned_abs() < MATE.unsigned_abs() => {
@@ -57,7 +53,6 @@ impl ScoreScale {
 
     /// Centipawns of the engine on the common scale, rounded towards zero. Whole numbers alone, so that every machine finds
     /// the same.
-    #[must_use]
     pub fn common(self, centipawns: i32) -> i32 {
         let common = i64::from(centipawns) * i64::from(Self::COMMON.0.get()) / i64::from(self.0.get());
         i32::try_from(common).unwrap_or(if common > 0 { i32::MAX } else { i32::MIN })
@@ -73,32 +68,27 @@ pub struct GameScales([Option<ScoreScale>; 2]);
 
 impl GameScales {
     /// Those of black and of white; `None` where none is given.
-    #[must_use]
     pub fn new(given: [Option<ScoreScale>; 2]) -> Self {
         Self(given)
     }
 
     /// True if a scale is given, so that the curves of the game are on the common scale.
-    #[must_use]
     pub fn are_given(self) -> bool {
         self.0.iter().any(Option::is_some)
     }
 
     /// Those of both, black's first: the common one where none is given.
-    #[must_use]
     pub fn both(self) -> [ScoreScale; 2] {
         self.0.map(Option::unwrap_or_default)
     }
 
     /// An evaluation that `mover` printed, as curves show it.
-    #[must_use]
     pub fn curve(self, evaluation: Evaluation, mover: Color) -> Evaluation {
         evaluation.on_common(self.both()[mover.index()])
     }
 
     /// Centipawns of the common scale that one of each player is worth, black's first, for scripts that draw curves;
     /// `None` where no scale is given.
-    #[must_use]
     pub fn worth(self) -> Option<[f64; 2]> {
         self.are_given().then(|| self.both().map(ScoreScale::worth))
     }
@@ -127,7 +117,6 @@ const FARTHEST: u32 = 999;
 
 impl Evaluation {
     /// The evaluation that `mover` printed.
-    #[must_use]
     pub fn of(score: Score, mover: Color) -> Self {
         let winner = |for_mover: bool| if for_mover { mover } else { !mover };
         match score {
@@ -152,13 +141,11 @@ impl Evaluation {
     }
 
     /// The evaluation of a move; `None` where the engine printed none.
-    #[must_use]
     pub fn of_move(moved: &Moved) -> Option<Self> {
         Some(Self::of(moved.thought.as_ref()?.score?, moved.color))
     }
 
     /// Centipawns from black's side, mates beyond every other evaluation: ±(100000 − plies).
-    #[must_use]
     pub fn centipawns(self) -> i32 {
         match self {
             Self::Cp(cp) => cp,
@@ -170,7 +157,6 @@ impl Evaluation {
     }
 
     /// Expected score of black, from 0 to 1, for an evaluation on the common scale.
-    #[must_use]
     pub fn black_share(self) -> f64 {
         1.0 / (1.0 + (-f64::from(self.centipawns()) / f64::from(ScoreScale::COMMON.centipawns())).exp())
     }

@@ -84,13 +84,11 @@ impl Game {
     }
 
     /// True if the game has ended.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.state.phase, Phase::Over(_))
     }
 
     /// The ending; `None` while the game runs.
-    #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         match self.state.phase {
             Phase::Over(outcome) => Some(outcome),
@@ -99,25 +97,21 @@ impl Game {
     }
 
     /// The side to move.
-    #[must_use]
     pub fn turn(&self) -> Color {
         self.state.turn()
     }
 
     /// Plies on the board, including those of the opening and those before the start position.
-    #[must_use]
     pub fn plies(&self) -> u32 {
         self.state.plies()
     }
 
     /// The hash of its start and of the moves so far ([`moves_hash`](crate::distinct::moves_hash)).
-    #[must_use]
     pub fn moves_hash(&self) -> u64 {
         self.state.moves_hash()
     }
 
     /// The position on the board.
-    #[must_use]
     pub fn position(&self) -> &Position {
         &self.state.position
     }
@@ -125,7 +119,6 @@ impl Game {
     /// Latest time after the start of the turn at which a reply is in time; `None` while no clock runs. Under a server
     /// it is the time after which our own move is too late by any measure, and in the turn of the opponent the time after
     /// which the server will not rule any more.
-    #[must_use]
     pub fn allowance(&self) -> Option<Duration> {
         let here = || self.state.clocks[self.turn().index()].allowance();
         let rule = |server: &ServerGame| server.allowance(&self.state);
@@ -138,7 +131,6 @@ impl Game {
 
     /// Latest time after the start of its turn at which a reply of a side is in time by the clocks of this program; `None`
     /// for an untimed side.
-    #[must_use]
     pub fn clock_allowance(&self, color: Color) -> Option<Duration> {
         Some(&self.state.clocks[color.index()])
             .filter(|clock| clock.control().is_timed())
@@ -146,7 +138,6 @@ impl Game {
     }
 
     /// True if a foreign server rules the game.
-    #[must_use]
     pub fn is_ruled_elsewhere(&self) -> bool {
         self.server.is_some()
     }

@@ -44,7 +44,6 @@ pub fn forget(position: &mut Position) {
 
 impl History {
     /// A history that begins with `start`, which is the first occurrence of its position if `count_start` says so.
-    #[must_use]
     pub fn new(start: &Position, count_start: bool) -> Self {
         let mut history = Self { seen: Vec::with_capacity(160), counted_from: usize::from(!count_start) };
         history.seen.push(Seen::of(start));

@@ -37,7 +37,6 @@ pub struct FileIdentity {
 impl Identity {
     /// What is another than `self` in the engine that plays `now`, in words; empty if the games of both may be counted
     /// together. Files that are `ignored` are left out; what either side does not know is no change.
-    #[must_use]
     pub fn changes_to(&self, now: &Self, ignored: &dyn Fn(&str) -> bool) -> Vec<String> {
         let mut changes = vec![];
         if let (Some(was), Some(is)) = (&self.hash, &now.hash)
@@ -90,7 +89,6 @@ fn escape(path: &str) -> String {
 }
 
 /// The first digits of a hash.
-#[must_use]
 pub fn short(hash: &str) -> &str {
     hash.get(..SHOWN).unwrap_or(hash)
 }

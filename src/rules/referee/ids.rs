@@ -8,13 +8,11 @@ pub struct PlayerId(pub u32);
 
 impl PlayerId {
     /// The player at a place of a list. No list is longer than 2^32.
-    #[must_use]
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
     /// The index into a list kept by player.
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -30,7 +28,6 @@ impl GameId {
     pub const ELSEWHERE: u64 = 1 << 31;
 
     /// True if another machine plays the game, so that it has no number of the event yet.
-    #[must_use]
     pub fn is_elsewhere(self) -> bool {
         self.0 >= Self::ELSEWHERE
     }

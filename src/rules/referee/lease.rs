@@ -92,7 +92,8 @@ pub struct MachineState {
 }
 
 /// Whether a machine is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Presence {
     /// It plays.
     Here,
@@ -109,14 +110,8 @@ impl Presence {
     pub const ALL: [Self; 4] = [Self::Here, Self::Silent, Self::Left, Self::Barred];
 
     /// The word for it in the database, on screens and pages.
-    #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Here => "here",
-            Self::Silent => "silent",
-            Self::Left => "left",
-            Self::Barred => "barred",
-        }
+        self.into()
     }
 }
 

@@ -10,7 +10,6 @@ use rsshogi::{
 ///
 /// If a move breaks several rules, the most obvious one is named: a missing piece before an occupied square, nifu
 /// before uchifuzume, and a king left in check only if nothing else is wrong.
-#[must_use]
 pub fn foul(position: &Position, mv: Move) -> Option<Foul> {
     if !mv.is_normal() {
         return Some(Foul::Unreadable);

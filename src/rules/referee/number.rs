@@ -3,20 +3,17 @@
 use std::fmt::Display;
 
 /// A number of things: `1 game`, `2 games`. The plural of the noun ends in `s`.
-#[must_use]
 pub fn number<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     format!("{count} {}", noun_for(&count, noun))
 }
 
 /// The noun for a number of things: `game`, `games`.
-#[must_use]
 pub fn noun_for<N: PartialEq + From<u8>>(count: &N, noun: &str) -> String {
     let end = if *count == N::from(1) { "" } else { "s" };
     format!("{noun}{end}")
 }
 
 /// A number of plies: `1 ply`, `2 plies`.
-#[must_use]
 pub fn plies<N: Display + PartialEq + From<u8>>(count: N) -> String {
     if count == N::from(1) { format!("{count} ply") } else { format!("{count} plies") }
 }

@@ -27,7 +27,6 @@ impl Default for Opening {
 
 impl Opening {
     /// The opening of a start position as SFEN and moves in USI, separated by blanks; `None` if one is not a move.
-    #[must_use]
     pub fn of_usi(start: &str, moves: &str) -> Option<Self> {
         let moves = moves.split_ascii_whitespace().map(Move::from_usi).collect::<Option<Vec<_>>>()?;
         Some(Self { start: start.to_owned(), moves })
@@ -43,7 +42,6 @@ impl Opening {
 
     /// The position after its moves, as SFEN without the move number, to find lines that transpose; `None` if a move
     /// is illegal.
-    #[must_use]
     pub fn goal(&self) -> Option<String> {
         rsshogi::board::init();
         let mut position = position_from_sfen(&self.start).ok()?;
@@ -67,21 +65,18 @@ pub struct Openings {
 
 impl Openings {
     /// The lines in order, or shuffled by a seed. Without lines every game begins from the even start.
-    #[must_use]
     pub fn new(lines: Vec<Opening>, shuffle: Option<u64>) -> Self {
         let lines = if lines.is_empty() { vec![Opening::default()] } else { lines };
         Self { lines, shuffle }
     }
 
     /// Number of lines.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.lines.len()
     }
 
     /// The opening with number `index`. Every line is used once before any is used again; shuffled lines come in
     /// another order each time round. The same seed gives the same line to the same number, in a resumed event too.
-    #[must_use]
     pub fn pick(&self, index: u64) -> &Opening {
         let count = self.lines.len() as u64;
         let (round, place) = (index / count, index % count);

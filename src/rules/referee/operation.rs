@@ -54,8 +54,9 @@ pub struct Operation {
 }
 
 /// What an operator can do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case", tag = "action")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Action {
     /// No new game begins; running games go on.
     Paused,
@@ -292,45 +293,11 @@ pub enum Action {
 
 impl Action {
     /// The word for it in the database, JSON and reports.
-    #[must_use]
     pub fn word(&self) -> &'static str {
-        match self {
-            Self::Paused => "paused",
-            Self::Resumed => "resumed",
-            Self::RegistrationClosed => "registration-closed",
-            Self::RegistrationOpened => "registration-opened",
-            Self::Kicked { .. } => "kicked",
-            Self::Banned { .. } => "banned",
-            Self::Unbanned { .. } => "unbanned",
-            Self::Muted { .. } => "muted",
-            Self::Unmuted { .. } => "unmuted",
-            Self::BuoyDeleted { .. } => "buoy-deleted",
-            Self::Announced { .. } => "announced",
-            Self::RegistrationApproved { .. } => "registration-approved",
-            Self::RegistrationRefused { .. } => "registration-refused",
-            Self::Adjourned { .. } => "adjourned",
-            Self::PlayedOn { .. } => "played-on",
-            Self::ClockSet { .. } => "clock-set",
-            Self::Restarted { .. } => "restarted",
-            Self::Ruled { .. } => "ruled",
-            Self::Replayed { .. } => "replayed",
-            Self::Paired { .. } => "paired",
-            Self::PairingGiven { .. } => "pairing-given",
-            Self::PairingDropped { .. } => "pairing-dropped",
-            Self::Appealed { .. } => "appealed",
-            Self::AppealAnswered { .. } => "appeal-answered",
-            Self::Swapped { .. } => "swapped",
-            Self::Penalised { .. } => "penalised",
-            Self::Withdrawn { .. } => "withdrawn",
-            Self::Returned { .. } => "returned",
-            Self::Joined { .. } => "joined",
-            Self::MachineDropped { .. } => "machine-dropped",
-            Self::MachineReadmitted { .. } => "machine-readmitted",
-        }
+        self.into()
     }
 
     /// The game that it is about.
-    #[must_use]
     pub fn game(&self) -> Option<GameId> {
         match self {
             Self::Adjourned { game, .. }
@@ -379,7 +346,6 @@ impl Action {
 
     /// What a game that was over has changed to: its place, what it was, and what it is; `None`: it does not count, and
     /// is played again.
-    #[must_use]
     pub fn correction(&self) -> Option<(GameId, &Pairing, Outcome, Option<Outcome>)> {
         match self {
             Self::Ruled { game, pairing, was: Some(was), outcome } => {
@@ -491,13 +457,11 @@ pub enum Whom {
 
 impl Whom {
     /// True if a login under that name from that address is meant.
-    #[must_use]
     pub fn is(&self, name: &str, address: IpAddr) -> bool {
         matches!(self, Self::Name(banned) if banned == name) || self.contains(address)
     }
 
     /// True if an address belongs to the network.
-    #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         matches!(self, Self::Network(first, bits) if masked(address.to_canonical(), *bits) == Some(*first))
     }
@@ -668,37 +632,31 @@ impl InForce {
     }
 
     /// The operations, in their order.
-    #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
     /// The operation of that number.
-    #[must_use]
     pub fn get(&self, number: u64) -> Option<&Operation> {
         self.operations.iter().rev().find(|operation| operation.number == number)
     }
 
     /// True if an operation was taken back.
-    #[must_use]
     pub fn is_undone(&self, number: u64) -> bool {
         self.undone.contains(&number)
     }
 
     /// The number of the next operation.
-    #[must_use]
     pub fn next(&self) -> u64 {
         self.operations.last().map_or(0, |operation| operation.number) + 1
     }
 
     /// True if no new game begins.
-    #[must_use]
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
     /// True if only players who have played before may log in.
-    #[must_use]
     pub fn registration_is_closed(&self) -> bool {
         self.registration_closed
     }
@@ -709,14 +667,12 @@ impl InForce {
     }
 
     /// The ban that keeps a name or an address out.
-    #[must_use]
     pub fn ban(&self, name: &str, address: IpAddr) -> Option<&Operation> {
         let (_, number) = self.bans.iter().find(|(whom, _)| whom.is(name, address))?;
         self.get(*number)
     }
 
     /// True if an address is banned.
-    #[must_use]
     pub fn bans_address(&self, address: IpAddr) -> bool {
         self.bans.keys().any(|whom| whom.contains(address))
     }
@@ -727,7 +683,6 @@ impl InForce {
     }
 
     /// True if nobody hears the player of that name.
-    #[must_use]
     pub fn is_muted(&self, name: &str) -> bool {
         self.mutes.contains_key(name)
     }
@@ -738,7 +693,6 @@ impl InForce {
     }
 
     /// True if a game was ever adjourned.
-    #[must_use]
     pub fn has_adjourned(&self) -> bool {
         self.has_adjourned
     }
@@ -749,7 +703,6 @@ impl InForce {
     }
 
     /// The main time that the operator has stated for an adjourned game, black first; `None`: what was left.
-    #[must_use]
     pub fn clocks(&self, game: GameId) -> [Option<Duration>; 2] {
         self.clocks.get(&game).copied().unwrap_or_default().map(|left| left.map(Duration::from_millis))
     }
@@ -760,7 +713,6 @@ impl InForce {
     }
 
     /// True if a player has withdrawn, and not come back.
-    #[must_use]
     pub fn has_withdrawn(&self, player: PlayerId) -> bool {
         self.withdrawn.contains(&player)
     }

@@ -62,7 +62,6 @@ pub enum WinBy {
 impl WinBy {
     /// True if the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move. A loss by
     /// default is none: it was not played, and its loser may have withdrawn.
-    #[must_use]
     pub fn is_fault(self) -> bool {
         use WinBy::{Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
         matches!(self, Time | Disconnection | IllegalAction | IllegalDeclaration | IllegalMove(_))
@@ -138,13 +137,11 @@ pub enum AbortBy {
 
 impl Outcome {
     /// A loss of `color` by `by`.
-    #[must_use]
     pub fn loss(color: Color, by: WinBy) -> Self {
         Self::Win { winner: !color, by }
     }
 
     /// The winner, if there is one.
-    #[must_use]
     pub fn winner(self) -> Option<Color> {
         match self {
             Self::Win { winner, .. } => Some(winner),
@@ -153,7 +150,6 @@ impl Outcome {
     }
 
     /// Twice black's score: 2 for a win, 1 for a draw, 0 for a loss; `None` when the game does not count.
-    #[must_use]
     pub fn black_half_points(self) -> Option<u8> {
         match self {
             Self::Win { winner: Color::Black, .. } => Some(2),
@@ -164,26 +160,22 @@ impl Outcome {
     }
 
     /// Twice `color`'s score; `None` when the game does not count.
-    #[must_use]
     pub fn half_points(self, color: Color) -> Option<u8> {
         self.black_half_points().map(|black| if color == Color::Black { black } else { 2 - black })
     }
 
     /// True if the game is left out for good: it does not count, and its place in the schedule is not played again.
-    #[must_use]
     pub fn is_left_out(self) -> bool {
         matches!(self, Self::Aborted { by: AbortBy::Missing | AbortBy::Annulled | AbortBy::NoResult })
     }
 
     /// True if the game counts.
-    #[must_use]
     pub fn counts(self) -> bool {
         !matches!(self, Self::Aborted { .. })
     }
 
     /// The cause alone, as it is written in the database, in JSON and in reports: `time`, `sennichite`,
     /// `illegal-move:nifu` ...
-    #[must_use]
     pub fn cause(self) -> &'static str {
         match self {
             Self::Win { by, .. } => by.name(),
@@ -193,7 +185,6 @@ impl Outcome {
     }
 
     /// The result in a word: `black`, `white`, `draw`, or `none` for a game that does not count.
-    #[must_use]
     pub fn result(self) -> &'static str {
         match self {
             Self::Win { winner: Color::Black, .. } => "black",
@@ -204,7 +195,6 @@ impl Outcome {
     }
 
     /// The result as a score: `1-0`, `0-1`, `1/2`, or `---` for a game that does not count.
-    #[must_use]
     pub fn score_words(self) -> &'static str {
         match self {
             Self::Win { winner: Color::Black, .. } => "1-0",
@@ -215,7 +205,6 @@ impl Outcome {
     }
 
     /// The inverse of [`Outcome::cause`] and [`Outcome::winner`]; `None` for an unknown word.
-    #[must_use]
     pub fn from_cause(cause: &str, winner: Option<Color>) -> Option<Self> {
         match winner {
             Some(winner) => {
@@ -238,7 +227,6 @@ macro_rules! words {
             pub const ALL: &[Self] = &[$($value),+];
 
             /// The word for it in the database, JSON and reports.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(x if x == $value => $word,)+ _ => unreachable!("every value has a word") }
             }

@@ -27,7 +27,6 @@ pub struct Pairing {
 
 impl Pairing {
     /// The seed of what is drawn in the game, by the seed of its event: the same wherever and whenever it is played.
-    #[must_use]
     pub fn seed(&self, event: u64) -> u64 {
         let place = [u64::from(self.stage), self.index, u64::from(self.attempt)];
         place.into_iter().fold(event, |seed, part| mix(seed ^ part))

@@ -18,26 +18,22 @@ impl Points {
     pub const ONE: Self = Self(1000);
 
     /// So many thousandths of a point.
-    #[must_use]
     pub const fn thousandths(thousandths: i64) -> Self {
         Self(thousandths)
     }
 
     /// The thousandths of a point.
-    #[must_use]
     pub const fn in_thousandths(self) -> i64 {
         self.0
     }
 
     /// As a decimal number without needless decimals: `5`, `22.4`.
-    #[must_use]
     pub fn shortest(self) -> String {
         let text = decimals(self.0, 3, 0);
         text.strip_suffix('.').map_or_else(|| text.clone(), str::to_owned)
     }
 
     /// Points given as a decimal number; `None` with more than three decimals or beyond a million.
-    #[must_use]
     pub fn of(number: f64) -> Option<Self> {
         let thousandths = (number * 1000.0).round();
         let is_exact = number.abs() <= 1e6 && (number * 1000.0 - thousandths).abs() < 1e-6;
@@ -94,7 +90,6 @@ impl fmt::Display for Points {
 }
 
 /// A whole number of units of which ten to the power of `places` are one, as a decimal number with `least` decimals or more.
-#[must_use]
 pub fn decimals(units: i64, places: u32, least: usize) -> String {
     let one = 10_u64.pow(places);
     let (whole, part) = (units.unsigned_abs() / one, units.unsigned_abs() % one);

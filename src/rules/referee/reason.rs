@@ -9,7 +9,6 @@ const MAX_LETTERS: usize = 160;
 /// Why a game ended as it did; `None` for endings that explain themselves, and where the evidence does not tell.
 ///
 /// The first line of the evidence has the reason, after the loser's colour where a player failed.
-#[must_use]
 pub fn reason(outcome: Outcome, evidence: &str) -> Option<String> {
     let first = evidence.lines().next()?.trim();
     let (said, foul) = match outcome {
@@ -39,20 +38,17 @@ pub fn reason(outcome: Outcome, evidence: &str) -> Option<String> {
 
 impl GameEnded {
     /// Why it ended as it did, see [`reason`].
-    #[must_use]
     pub fn reason(&self) -> Option<String> {
         reason(self.outcome, &self.evidence)
     }
 
     /// The side that resigned because of a fault of its engine; the server that ruled the game knows only the resignation.
-    #[must_use]
     pub fn gave_up(&self) -> Option<Color> {
         gave_up(self.outcome, &self.evidence)
     }
 }
 
 /// The side that resigned because of a fault, see [`GameEnded::gave_up`].
-#[must_use]
 pub fn gave_up(outcome: Outcome, evidence: &str) -> Option<Color> {
     match outcome {
         Outcome::Win { winner, by: WinBy::Resignation } => reason(outcome, evidence).map(|_| !winner),

@@ -32,7 +32,6 @@ pub struct Ply {
 
 impl Ply {
     /// The evaluation that the engine printed, from black's side.
-    #[must_use]
     pub fn evaluation(&self) -> Option<Evaluation> {
         Some(Evaluation::of(self.thought.as_ref()?.score?, self.color))
     }
@@ -96,7 +95,6 @@ impl std::fmt::Debug for RunningGame {
 
 impl RunningGame {
     /// A game that began at `at`, in ms since 1970-01-01 UTC. `times` are those of the plan, which a game may replace.
-    #[must_use]
     pub fn new(started: &GameStarted, times: [TimeControl; 2], at: i64) -> Self {
         let times = started.times.as_deref().copied().unwrap_or(times);
         let mut game = Self {
@@ -120,7 +118,6 @@ impl RunningGame {
     }
 
     /// Folds the entries of a game; `None` if they do not begin with its start.
-    #[must_use]
     pub fn of(entries: &[Stamped], times: impl FnOnce(&Pairing) -> [TimeControl; 2]) -> Option<Self> {
         let (Stamped { at, entry: Entry::GameStarted(started) }, rest) = entries.split_first()? else {
             return None;
@@ -152,7 +149,6 @@ impl RunningGame {
     }
 
     /// What the judge said last of the positions within the first `plies`, from black's side.
-    #[must_use]
     pub fn opinion(&self, plies: usize) -> Option<Evaluation> {
         let plies = u32::try_from(plies).unwrap_or(u32::MAX);
         self.judged.range(..=plies).next_back().map(|(_, evaluation)| *evaluation)
@@ -167,31 +163,26 @@ impl RunningGame {
     }
 
     /// Black and white.
-    #[must_use]
     pub fn players(&self) -> [PlayerId; 2] {
         [self.pairing.black, self.pairing.white]
     }
 
     /// What the game is called: its number, or the machine that plays it.
-    #[must_use]
     pub fn label(&self) -> String {
         self.machine.clone().unwrap_or_else(|| format!("#{}", self.id.0))
     }
 
     /// The side to move.
-    #[must_use]
     pub fn turn(&self) -> Color {
         Color::from(self.position.turn())
     }
 
     /// The board now.
-    #[must_use]
     pub fn position(&self) -> &Position {
         &self.position
     }
 
     /// The board after so many plies.
-    #[must_use]
     pub fn position_at(&self, plies: usize) -> Position {
         if plies >= self.plies.len() {
             return self.position.clone();
@@ -202,7 +193,6 @@ impl RunningGame {
     }
 
     /// The moves after `at` plies that the engine of the next one expected, up to the first that is not legal.
-    #[must_use]
     pub fn variation(&self, at: usize) -> Vec<Move> {
         let Some(ply) = self.plies.get(at) else { return vec![] };
         let mut position = self.position_at(at);
@@ -210,14 +200,12 @@ impl RunningGame {
     }
 
     /// The last ply of a side among the first `plies`.
-    #[must_use]
     pub fn last_of(&self, color: Color, plies: usize) -> Option<&Ply> {
         self.plies[..plies.min(self.plies.len())].iter().rev().find(|ply| ply.color == color)
     }
 
     /// The clock of a side after `plies` plies, of which that of the side to move runs if `is_live` and the last ply is
     /// shown; `now` is in ms since 1970-01-01 UTC. `None` for an untimed side.
-    #[must_use]
     pub fn clock(&self, color: Color, plies: usize, is_live: bool, now: i64) -> Option<ShownClock> {
         let time = &self.times[color.index()];
         if !time.is_timed() {
@@ -233,13 +221,11 @@ impl RunningGame {
     }
 
     /// The last evaluation that was printed, from black's side.
-    #[must_use]
     pub fn evaluation(&self) -> Option<Evaluation> {
         self.plies.iter().rev().find_map(Ply::evaluation)
     }
 
     /// Time that a side has used in the first `plies`.
-    #[must_use]
     pub fn used(&self, color: Color, plies: usize) -> Duration {
         let plies = &self.plies[..plies.min(self.plies.len())];
         plies.iter().filter(|ply| ply.color == color).filter_map(|ply| ply.charged).sum()

@@ -113,7 +113,6 @@ impl Direction {
     const ALL: [Self; 4] = [Self::Received, Self::Sent, Self::Stderr, Self::Remark];
 
     /// The mark before a line.
-    #[must_use]
     pub fn mark(self) -> char {
         match self {
             Self::Received => '<',
@@ -124,7 +123,6 @@ impl Direction {
     }
 
     /// The direction of this mark.
-    #[must_use]
     pub fn of(mark: char) -> Option<Self> {
         Self::ALL.into_iter().find(|way| way.mark() == mark)
     }

@@ -54,7 +54,6 @@ impl Usage {
     }
 
     /// Peak memory of one process with its unit, such as `48 MiB`; none if unknown.
-    #[must_use]
     pub fn memory_words(&self) -> Option<String> {
         let mib = self.memory.div_ceil(1024);
         match mib {
@@ -74,25 +73,21 @@ impl Usage {
     }
 
     /// The mean time of a move, in ms.
-    #[must_use]
     pub fn mean(&self) -> Option<u64> {
         self.charged.checked_div(self.moves)
     }
 
     /// Mean of the printed depths.
-    #[must_use]
     pub fn mean_depth(&self) -> Option<f64> {
         (self.depth.1 > 0).then(|| self.depth.0 as f64 / self.depth.1 as f64)
     }
 
     /// Nodes a second.
-    #[must_use]
     pub fn nps(&self) -> Option<u64> {
         self.nodes.0.saturating_mul(1000).checked_div(self.nodes.1)
     }
 
     /// Quantile of the measured time beyond the engine's own count, in ms (to a factor of two).
-    #[must_use]
     pub fn latency(&self, share: f64) -> Option<f64> {
         self.latency.quantile(share)
     }

@@ -113,7 +113,6 @@ messages! {
 
 impl Language {
     /// Why an operation is not taken back.
-    #[must_use]
     pub fn no_inverse(self, why: &NoInverse) -> String {
         match why {
             NoInverse::Unknown(operation) => self.no_operation(*operation),
@@ -126,7 +125,6 @@ impl Language {
     }
 
     /// Why a result is not changed.
-    #[must_use]
     pub fn settled(self, why: Settled) -> String {
         match why {
             Settled::Stage(stage) => self.stage_follows(stage),

@@ -24,6 +24,7 @@ messages! {
     adjourn_games: "Stop now" = "今すぐ停止(指し掛け)";
     begin_or_go_on: "Begin or go on" = "開始・再開";
     copy: "Copy" = "複製";
+    copy_text: "Copy" = "コピー";
     publish: "Publish" = "結果を公開";
     plain_text: "Plain text" = "テキスト";
     change: "Change" = "変更";

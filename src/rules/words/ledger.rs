@@ -43,7 +43,6 @@ messages! {
 
 impl Language {
     /// How much is in a ledger.
-    #[must_use]
     pub fn ledger_facts(self, players: usize, games: u64, events: u64, databases: u64) -> String {
         match self {
             Self::English => {
@@ -59,7 +58,6 @@ impl Language {
     }
 
     /// Games that are left out of a ledger because they repeat others.
-    #[must_use]
     pub fn repeated_games(self, games: u64) -> String {
         self.pick(
             format!("{} that repeat earlier ones move for move", number(games, "game")),
@@ -68,7 +66,6 @@ impl Language {
     }
 
     /// Games that are left out of a ledger because both sides are one player.
-    #[must_use]
     pub fn own_games(self, games: u64) -> String {
         self.pick(
             format!("{} of a player against itself", number(games, "game")),

@@ -33,25 +33,21 @@ impl Language {
     pub const ALL: [Self; 2] = [Self::English, Self::Japanese];
 
     /// Its code in HTML and in cookies.
-    #[must_use]
     pub fn code(self) -> &'static str {
         self.pick("en", "ja")
     }
 
     /// The language of a code.
-    #[must_use]
     pub fn of(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|language| language.code() == code)
     }
 
     /// The language of a locale such as `ja_JP.UTF-8`; English for one that there is no text in.
-    #[must_use]
     pub fn of_locale(locale: &str) -> Self {
         locale.get(..2).and_then(Self::of).unwrap_or_default()
     }
 
     /// One of two values that are the same in two languages.
-    #[must_use]
     pub fn pick<T>(self, english: T, japanese: T) -> T {
         match self {
             Self::English => english,
@@ -74,7 +70,6 @@ impl Message {
     }
 
     /// The text in a language.
-    #[must_use]
     pub fn text(&self, language: Language) -> &str {
         let [english, japanese] = &self.0;
         language.pick(english, japanese)
@@ -100,14 +95,12 @@ impl fmt::Display for Message {
 macro_rules! messages {
     (@one $name:ident: $english:literal = $japanese:literal) => {
         #[doc = $english]
-        #[must_use]
         pub fn $name(self) -> &'static str {
             self.pick($english, $japanese)
         }
     };
     (@one $name:ident ($($argument:ident: $type:ty),+): $english:literal = $japanese:literal) => {
         #[doc = $english]
-        #[must_use]
         pub fn $name(self, $($argument: $type),+) -> String {
             match self {
                 Self::English => format!($english),

@@ -16,7 +16,6 @@ messages! {
 
 impl Language {
     /// An operation with its number, its person and its reason.
-    #[must_use]
     pub fn operation(self, operation: &Operation) -> String {
         if self == Self::English {
             return operation.to_string();
@@ -28,14 +27,12 @@ impl Language {
     }
 
     /// A game with its players and its round.
-    #[must_use]
     pub fn named_game(self, named: &NamedGame) -> String {
         let NamedGame { game, black, white, round } = named;
         self.pick(named.to_string(), format!("第{}局（☗{black} ☖{white}、{}）", game.0, self.round(*round)))
     }
 
     /// What was done.
-    #[must_use]
     pub fn action(self, action: &Action) -> String {
         use Action as A;
         if self == Self::English {

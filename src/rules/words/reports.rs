@@ -171,7 +171,6 @@ messages! {
 
 impl Language {
     /// A difference in Elo with its 95 % interval. An end is `None` where everything was won, or lost.
-    #[must_use]
     pub fn elo_words(self, elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
         if self == Self::English {
             return elo_words(elo, low, high);

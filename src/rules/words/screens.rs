@@ -111,7 +111,6 @@ messages! {
 
 impl Language {
     /// A number of faults.
-    #[must_use]
     pub fn of_faults(self, faults: u64) -> String {
         match (self, faults) {
             (Self::English, 0) => "no faults".to_owned(),
@@ -122,19 +121,16 @@ impl Language {
     }
 
     /// A number of pairs of games.
-    #[must_use]
     pub fn of_pairs(self, pairs: u64) -> String {
         self.pick(number(pairs, "pair"), format!("{pairs} 組"))
     }
 
     /// A number of plies.
-    #[must_use]
     pub fn of_plies(self, count: usize) -> String {
         self.pick(plies(count as u64), format!("{count} 手"))
     }
 
     /// An evaluation from black's side.
-    #[must_use]
     pub fn evaluation(self, evaluation: Evaluation) -> String {
         match evaluation {
             Evaluation::Mate { winner, plies } if self == Self::Japanese => {
@@ -146,7 +142,6 @@ impl Language {
     }
 
     /// Whether a machine plays.
-    #[must_use]
     pub fn presence(self, presence: Presence) -> &'static str {
         match presence {
             Presence::Here => self.machine_here(),

@@ -73,7 +73,6 @@ const CAUSES: [(&str, &str); 19] = [
 
 impl Language {
     /// The heading of a tie-break's column; the English one is its name.
-    #[must_use]
     pub fn tie_break(self, tie_break: TieBreak) -> &'static str {
         let japanese = match tie_break {
             TieBreak::Buchholz => "ソルコフ",
@@ -98,7 +97,6 @@ impl Language {
     }
 
     /// The cause of an ending, as in the column `cause`, in words.
-    #[must_use]
     pub fn cause(self, cause: &str) -> &str {
         let family = if cause.starts_with("illegal-move") { "illegal-move" } else { cause };
         let known = CAUSES.iter().find(|(known, _)| *known == family);
@@ -110,7 +108,6 @@ impl Language {
     }
 
     /// An outcome.
-    #[must_use]
     pub fn outcome(self, outcome: Outcome) -> String {
         if self == Self::English {
             return outcome.to_string();
@@ -125,7 +122,6 @@ impl Language {
     }
 
     /// A number of games.
-    #[must_use]
     pub fn of_games(self, games: u64) -> String {
         match self {
             Self::English => number(games, "game"),
@@ -134,7 +130,6 @@ impl Language {
     }
 
     /// A round of a knock-out with so many rounds: the last ones have names of their own.
-    #[must_use]
     pub fn knockout_round(self, round: u32, rounds: u32) -> String {
         match (self, rounds.checked_sub(round)) {
             (_, Some(0)) => self.final_round().to_owned(),
@@ -146,7 +141,6 @@ impl Language {
 }
 
 /// The format of stages in Japanese.
-#[must_use]
 pub fn format_in_japanese(stages: &[Stage]) -> String {
     stages.iter().map(stage_in_japanese).collect::<Vec<_>>().join("、続いて")
 }

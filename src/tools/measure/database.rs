@@ -2,10 +2,7 @@
 
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags, Params, Row};
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 /// A database of the manager, read only.
 pub struct Database(Connection);
@@ -25,12 +22,6 @@ pub struct KeptGame {
 }
 
 impl Database {
-    /// The number of every game by its Game_ID.
-    pub fn numbers(&self) -> Result<HashMap<String, u64>> {
-        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()));
-        self.rows("SELECT name, number FROM game_names", [], row)
-    }
-
     /// All games of the player with black, in order, whatever trip stands behind its name.
     pub fn games_of(&self, black: &str) -> Result<Vec<KeptGame>> {
         let row = |row: &Row<'_>| {

@@ -10,7 +10,6 @@ mod process;
 mod siege;
 mod soak;
 mod table;
-mod web;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -29,7 +28,6 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
-        ["bench", "web", flags @ ..] => web::run(&Flags::read(flags, &web::SWITCHES, &web::FLAGS)?),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
         ["siege", flags @ ..] => siege::run(&Flags::read(flags, &siege::SWITCHES, &siege::FLAGS)?),
         _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),

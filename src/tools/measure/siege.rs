@@ -19,25 +19,24 @@
 //! kernel does for the attackers' packets is part of what is measured.
 //!
 //! Attacks of one wave go on together, and are judged together; a wave has one row of the table. With `--attack` one
-//! attack is alone. Attacks that a single connection or game shows are tests (`src/tests/csa`, `src/tests/hosted`).
+//! attack is alone. Attacks that a test shows, such as guesses, names and
+//! places of one address, are tests (`src/tests/csa`, `src/play/host/tests`).
 
 mod attack;
 mod attacks;
-pub mod client;
+mod client;
 mod felt;
 mod floods;
 mod games;
-pub mod host;
+mod host;
 mod kept;
 mod strangers;
 
 use crate::{database::Database, process::program, table::columns};
 use anyhow::{Context, Result, ensure};
 use attack::Target;
-pub use attack::stand_back;
 use attacks::{Attack, WAVES};
 use felt::{Felt, felt};
-pub use games::moves;
 use games::{Phase, Players};
 use host::Host;
 use std::{
@@ -77,7 +76,8 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let usual = if flags.has("--long") { LONG } else { SHORT };
     let time = Duration::from_secs(flags.number("--seconds", usual)?);
     let waves = chosen(flags.text("--attack"))?;
-    allow_many_files();
+    // A thousand attackers need more files than a program usually may open.
+    let _refused = platform::account::files(u64::MAX);
     let Besieged { rows, kept } = besiege(&program, &waves, flags.number("--games", 20)?, time)?;
     if let Err(fault) = &kept {
         eprintln!("the event is not that of an undisturbed host: {fault:#}");
@@ -110,11 +110,6 @@ fn chosen(name: Option<&str>) -> Result<Vec<Wave>> {
         names().collect::<Vec<_>>().join(", ")
     );
     Ok(waves)
-}
-
-/// A thousand attackers need more files than a program usually may open.
-pub fn allow_many_files() {
-    let _refused = platform::account::files(u64::MAX);
 }
 
 /// A row of the table: the effect of a wave on the players.
@@ -187,7 +182,7 @@ struct Cost {
 
 /// Plays on a host for that time in peace and for that time under each wave.
 fn besiege(program: &Path, waves: &[Wave], games: usize, time: Duration) -> Result<Besieged> {
-    let mut host = Host::start(program, "")?;
+    let mut host = Host::start(program)?;
     let phase = Phase::new();
     let (sum, calm, costs) = thread::scope(|scope| -> Result<_> {
         let players = Players::begin(scope, host.address(), games, &phase)?;
@@ -256,10 +251,10 @@ mod tests {
 
     #[test]
     fn one_attack_can_be_chosen_and_an_unknown_one_is_told() {
-        let one = chosen(Some("trips")).unwrap();
-        assert_eq!((one.len(), one[0].len(), one[0][0].name), (1, 1, "trips"));
-        let fault = chosen(Some("trip")).err().unwrap().to_string();
-        assert!(fault.starts_with("there is no attack `trip`; there are: who, list, "), "{fault}");
+        let one = chosen(Some("storm")).unwrap();
+        assert_eq!((one.len(), one[0].len(), one[0][0].name), (1, 1, "storm"));
+        let fault = chosen(Some("storms")).err().unwrap().to_string();
+        assert!(fault.starts_with("there is no attack `storms`; there are: list, chat, "), "{fault}");
         assert_eq!(chosen(None).unwrap().len(), WAVES.len());
     }
 

@@ -176,7 +176,6 @@ impl CrossRoot {
 }
 
 /// Cargo's registry on this machine.
-#[must_use]
 pub fn registry() -> PathBuf {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
@@ -185,7 +184,6 @@ pub fn registry() -> PathBuf {
 
 /// Flags for rustc by which programs name the sources of dependencies `/crates/..`, whatever the registry is that they were
 /// fetched from.
-#[must_use]
 pub fn remapped_sources() -> String {
     let listed = fs::read_dir(registry().join("src")).into_iter().flatten().flatten();
     let mut names: Vec<_> = listed.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();

@@ -37,11 +37,6 @@ cargo xtask COMMAND
                                            {concurrency} are replaced
   bench latency     128 games at once of engines that take 10 ms: how late the manager is
         [--games N] [--concurrency N]      (1280, 128)
-  bench web         the pages under load: 500 viewers of 100 games
-        [--viewers N] [--games N]          (500, 100)
-        [--seconds N] [--cut N]            seconds of each of four phases, and of a viewer's absence (60, 60)
-        [--short]                          a small load for some seconds
-        [--program FILE]                   this renmei instead of a release build
   arm               build for Linux on 64-bit ARM in the cross root (below), run unit tests and play a league under an
                     emulator; without the root it is made
   browser           the pages in a real browser, in every width and language; installs Chromium, and fetches axe-core and

@@ -143,7 +143,6 @@ pub struct ShownVariation {
 }
 
 /// The variations of a game as they are shown.
-#[must_use]
 pub fn shown_variations(game: &FullGame, annotations: &Annotations) -> Vec<ShownVariation> {
     if annotations.variations.is_empty() {
         return vec![];

@@ -126,7 +126,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     let target = Target::of(&args.output);
     let (format, extension, joint) = (args.format, args.format.extension(), Joint::of(args.format));
     if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
-        return Err(RecordsError::OneGameAFile { extension, games: games.len() });
+        return Err(RecordsError::OneGameAFile(extension, games.len()));
     }
     report.positions = is_packed(format).then_some(0);
     let mut output = Output::new(target, extension, joint, args.access);
@@ -176,7 +176,7 @@ pub(crate) fn bytes_of(
     rsshogi::board::init();
     let number = game.row.game.0;
     record::write(&record(frame, game, name, annotations), format)
-        .map_err(|fault| RecordsError::Game { game: number, reason: fault.to_string() })
+        .map_err(|fault| RecordsError::Game(number, fault.to_string()))
 }
 
 fn record(frame: &Frame, game: &FullGame, name: Option<String>, annotations: &Annotations) -> GameRecord {
@@ -270,7 +270,7 @@ fn bytes(
             report.leave_out(game, None, &fault.what.to_string());
             Ok(None)
         }
-        Err(fault) => Err(RecordsError::Game { game: game.0, reason: fault.to_string() }),
+        Err(fault) => Err(RecordsError::Game(game.0, fault.to_string())),
     }
 }
 

@@ -44,7 +44,6 @@ impl fmt::Display for FileFault {
 }
 
 /// The named files, and the record files in the named directories (by extension), sorted by name; and what cannot be read.
-#[must_use]
 pub fn found(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<FileFault>) {
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
@@ -75,7 +74,6 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
 }
 
 /// The records of a file of at most `most` bytes, each or why it cannot be read.
-#[must_use]
 pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
     match fs::metadata(path) {
         Err(error) => return vec![Err(unreadable(path, &error))],

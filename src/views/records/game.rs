@@ -32,7 +32,7 @@ impl Frame {
     /// # Errors
     /// When the stored plan of the event cannot be read.
     pub fn of(event: &EventSummary) -> Result<Self, RecordsError> {
-        let unreadable = |source| RecordsError::Plan { event: event.name.clone(), source };
+        let unreadable = |source| RecordsError::Plan(event.name.clone(), source);
         let plan = StoredPlan::from_json(&event.plan).map_err(unreadable)?;
         let timed = plan.engines.into_iter().filter_map(|engine| Some((engine.name, engine.time?)));
         Ok(Self {

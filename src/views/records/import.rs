@@ -78,7 +78,6 @@ pub struct MoreFaults {
 impl ImportReport {
     /// Exit code of the command: 20 after disagreements of verified records with the referee, 1 after unreadable records,
     /// else 0.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match (self.verified && self.disagreements() > 0, self.faults.is_empty()) {
             (true, _) => 20,

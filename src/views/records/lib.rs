@@ -78,13 +78,8 @@ pub enum RecordsError {
         known: String,
     },
     /// The stored plan of an event.
-    #[error("cannot read the stored plan of `{event}`: {source}")]
-    Plan {
-        /// The event.
-        event: String,
-        /// The fault in it.
-        source: StoredPlanError,
-    },
+    #[error("cannot read the stored plan of `{0}`: {1}")]
+    Plan(String, #[source] StoredPlanError),
     /// The event was played by this program, so it takes no imported games.
     #[error("event `{0}` was played by this program; choose another event with --event for imported games")]
     PlayedHere(String),
@@ -101,40 +96,23 @@ pub enum RecordsError {
     #[error("event `{0}` has no game {1}")]
     NoGame(String, u64),
     /// Several games for a format that holds one per file.
-    #[error(
-        "a .{extension} file holds one game, and {games} are selected: name a directory with `--output DIR/`"
-    )]
-    OneGameAFile {
-        /// The file extension of the format.
-        extension: &'static str,
-        /// Number of games selected.
-        games: usize,
-    },
+    #[error("a .{0} file holds one game, and {1} are selected: name a directory with `--output DIR/`")]
+    OneGameAFile(&'static str, usize),
     /// A file for the games of an event whose format holds one game.
     #[error("`{}`: this format holds one game a file; write .csa or .usi, or use `renmei export DATABASE -o DIR/`", .0.display())]
     OneGame(PathBuf),
     /// A game that the format cannot hold.
-    #[error("game {game}: {reason}")]
-    Game {
-        /// Its number.
-        game: u64,
-        /// The reason.
-        reason: String,
-    },
+    #[error("game {0}: {1}")]
+    Game(u64, String),
     /// A file that cannot be written.
-    #[error("`{}`: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: Arc<io::Error>,
-    },
+    #[error("`{}`: {}", .0.display(), .1)]
+    Io(PathBuf, #[source] Arc<io::Error>),
 }
 
 impl RecordsError {
     fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io { path, source: Arc::new(source) }
+        move |source| Self::Io(path, Arc::new(source))
     }
 }
 

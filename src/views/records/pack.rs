@@ -140,7 +140,6 @@ pub fn unpack(archive: &Path, into: &Path) -> Result<Unpacked, RecordsError> {
 
 impl Unpacked {
     /// The database.
-    #[must_use]
     pub fn database(&self) -> &Path {
         self.places.get(DATABASE).map_or(self.directory.path(), PathBuf::as_path)
     }

@@ -124,10 +124,7 @@ impl Results {
                     .to_owned(),
             )]),
         }?;
-        match results.games.is_empty() {
-            true => Err(vec![(None, "has no game".to_owned())]),
-            false => Ok(results),
-        }
+        if results.games.is_empty() { Err(vec![(None, "has no game".to_owned())]) } else { Ok(results) }
     }
 
     /// Reads a list: a line for each game or bye.

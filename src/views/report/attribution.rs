@@ -65,7 +65,6 @@ pub struct EffectRow {
 
 impl EffectRow {
     /// What it is the effect of, in words.
-    #[must_use]
     pub fn name(&self) -> String {
         self.of.join(" with ")
     }
@@ -174,7 +173,6 @@ impl Attribution {
     }
 
     /// The map of pairs.
-    #[must_use]
     pub fn heat(&self, size: Size) -> Plot {
         let levels = self.levels();
         let cell = |row: usize, column: usize| {

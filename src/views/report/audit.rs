@@ -12,7 +12,7 @@ use serde::Serialize;
 const Z: f64 = 1.959_963_985;
 
 /// Games that adjudication by score ended, and those that it would have ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Audit {
     /// Share of games that are played on, as configured.
     pub share: f64,
@@ -43,14 +43,8 @@ impl Audit {
         let Some((rules, resign)) = rules(event) else { return Ok(None) };
         let mut audit = Self {
             share: f64::from(resign.audit) / f64::from(AUDIT_WHOLE),
-            ended: 0,
-            played_on: 0,
-            won: 0,
-            drawn: 0,
-            wrong: 0.0,
             interval: [0.0, 1.0],
-            games: vec![],
-            plies: 0.0,
+            ..Self::default()
         };
         let scales = Given::of(event);
         let filter = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };

@@ -31,7 +31,6 @@ pub struct TestedCommit {
 
 impl Commits {
     /// The commits of a stored plan; `None` if there are none.
-    #[must_use]
     pub fn of_stored(plan: &StoredPlan) -> Option<Self> {
         let players: Vec<TestedCommit> = plan
             .engines
@@ -47,7 +46,6 @@ impl Commits {
     }
 
     /// The difference in words.
-    #[must_use]
     pub fn difference_words(&self) -> Option<&str> {
         self.difference_in(Language::English)
     }
@@ -69,7 +67,6 @@ impl Commits {
 
 impl TestedCommit {
     /// The first digits of its hash.
-    #[must_use]
     pub fn short(&self) -> &str {
         self.commit.get(..DIGITS).unwrap_or(&self.commit)
     }

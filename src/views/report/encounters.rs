@@ -55,7 +55,6 @@ pub struct Encounter {
 
 impl Encounter {
     /// The opponent of a player, and how often the player won and lost; `None` for anybody else.
-    #[must_use]
     pub fn seen_by(&self, name: &str) -> Option<(&str, [u64; 2])> {
         match () {
             () if self.name == name => Some((&self.opponent, [self.wins, self.losses])),

@@ -68,7 +68,6 @@ pub fn plan(event: &EventSummary) -> Result<StoredPlan, EventHistoryError> {
 
 /// The configuration that a report of a stored event needs. Its players come from the database, because the plan of a
 /// league has none.
-#[must_use]
 pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     // Where players come and go, the plan has no players, and its one stage stands for no schedule.
     let league = event.kind == "serve" && plan.engines.is_empty();
@@ -112,7 +111,6 @@ impl EventHistory {
     }
 
     /// The number of a player.
-    #[must_use]
     pub fn number(&self, name: &str) -> Option<usize> {
         let numbered =
             || self.players.iter().enumerate().map(|(number, name)| (name.clone(), number)).collect();
@@ -120,7 +118,6 @@ impl EventHistory {
     }
 
     /// Milestones of the ratings, up to the present.
-    #[must_use]
     pub fn milestones(&self) -> &[Milestone] {
         self.milestones.get_or_init(|| {
             let mut milestones = self.course.milestones().to_vec();
@@ -148,7 +145,6 @@ pub struct HistoryFold {
 
 impl HistoryFold {
     /// Nothing yet; `packs`: with times and games, which need moves.
-    #[must_use]
     pub fn new(info: &EventInfo, packs: bool) -> Self {
         Self {
             standings: info.standings(),
@@ -211,7 +207,6 @@ impl HistoryFold {
     }
 
     /// The standings so far.
-    #[must_use]
     pub fn standings(&self) -> &Standings {
         &self.standings
     }

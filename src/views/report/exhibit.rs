@@ -148,7 +148,6 @@ impl Cell {
     }
 
     /// A number of things.
-    #[must_use]
     pub fn count(count: u64) -> Self {
         Self { value: Value::Count(count), ..Self::default() }
     }
@@ -159,7 +158,6 @@ impl Cell {
     }
 
     /// Nothing.
-    #[must_use]
     pub fn empty() -> Self {
         Self { value: Value::Empty, ..Self::default() }
     }
@@ -170,26 +168,22 @@ impl Cell {
     }
 
     /// A share, as so many percent.
-    #[must_use]
     pub fn share(share: Option<f64>, digits: usize) -> Self {
         Self::known(share, |share| Self::number(format!("{:.digits$}%", 100.0 * share)))
     }
 
     /// A difference in Elo, with as many digits as its error leaves to it.
-    #[must_use]
     pub fn elo(elo: Estimate) -> Self {
         let mark = if elo.is_bounded() { "" } else { "~" };
         Self::known(elo.value(), |value| Self::number(format!("{mark}{}", signed(value, digits_of(elo)))))
     }
 
     /// The error of an estimate: half its 95 % interval.
-    #[must_use]
     pub fn error(elo: Estimate) -> Self {
         Self::known(elo.error(), |error| Self::number(rounded(error, digits_of(elo))))
     }
 
     /// Faults: a dash where there is none.
-    #[must_use]
     pub fn faults(faults: u64) -> Self {
         Self::known(Some(faults).filter(|faults| *faults > 0), |n| Self::count(n).marked(Mark::Fault))
     }

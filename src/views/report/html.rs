@@ -247,7 +247,6 @@ struct Section {
 }
 
 /// The heading of the event and every section but the games, for pages that have those elsewhere.
-#[must_use]
 pub fn live_sections(history: &EventHistory, language: Language) -> Markup {
     html! { (heading(history, language)) (sections(history, Manner { language, links: true })) }
 }
@@ -440,7 +439,6 @@ fn button(id: &str, words: &str, label: &str) -> Markup {
 }
 
 /// The keys below a board.
-#[must_use]
 pub fn controls(language: Language) -> Markup {
     html! {
         div.keys {

@@ -46,7 +46,6 @@ impl fmt::Display for LedgerText<'_> {
 }
 
 /// How much is in a ledger: `14 players, 2500 games of 3 events in 2 databases`.
-#[must_use]
 pub fn facts(ledger: &Ledger, rated: &Rated, language: Language) -> String {
     let Counts { databases, events, games, .. } = ledger.counts();
     let players = rated.groups.iter().map(|group| group.rows.len()).sum();
@@ -54,7 +53,6 @@ pub fn facts(ledger: &Ledger, rated: &Rated, language: Language) -> String {
 }
 
 /// What is not in the ratings, and why.
-#[must_use]
 pub fn left_out(ledger: &Ledger, language: Language) -> Vec<String> {
     let own = ledger.counts().own_games;
     let own = (own > 0).then(|| language.own_games(own));
@@ -64,7 +62,6 @@ pub fn left_out(ledger: &Ledger, language: Language) -> Vec<String> {
 }
 
 /// The events that are not in a ledger, and why.
-#[must_use]
 pub fn events_left_out(ledger: &Ledger, language: Language) -> Vec<String> {
     let event = |left: &LeftOut| {
         let printable = |text: &str| notation::printable(text.as_bytes());
@@ -110,7 +107,6 @@ impl LedgerText<'_> {
 }
 
 /// How games age; `None` where they do not.
-#[must_use]
 pub fn aging(ledger: &Ledger, language: Language) -> Option<String> {
     ledger.half_life().map(|days| language.ledger_aging(days))
 }
@@ -153,7 +149,6 @@ fn suggested(suggestions: &[Suggestion], labels: &[String], words: Language) -> 
 }
 
 /// Encounters that are worth their time, as text.
-#[must_use]
 pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion], words: Language) -> String {
     let Some(first) = suggestions.first() else { return words.nothing_shrinks_it().to_owned() };
     let table = suggested(suggestions, &labels(ledger.nodes()), words);
@@ -167,7 +162,6 @@ fn estimate(estimate: &Estimate) -> String {
 }
 
 /// Names of players, with what tells those of one name apart: digits of the build, settings, the machine.
-#[must_use]
 pub fn labels(nodes: &[Node]) -> Vec<String> {
     let mut of_name: HashMap<&str, Vec<&Node>> = HashMap::new();
     for node in nodes {

@@ -107,13 +107,11 @@ pub struct Named {
 
 impl EventInfo {
     /// The parts of a checked plan.
-    #[must_use]
     pub fn of(plan: &Plan) -> Self {
         Self::of_stored(StoredPlan::from(plan))
     }
 
     /// The parts of a stored plan. Where players come and go, it names neither them nor a format.
-    #[must_use]
     pub fn of_stored(plan: StoredPlan) -> Self {
         let open = plan.engines.is_empty();
         Self {
@@ -131,7 +129,6 @@ impl EventInfo {
     }
 
     /// The standings of the event before any game.
-    #[must_use]
     pub fn standings(&self) -> Standings {
         Standings::new(&self.stages, self.engines.len())
             .with_rules(self.ranking.clone())
@@ -139,7 +136,6 @@ impl EventInfo {
     }
 
     /// Its format as text.
-    #[must_use]
     pub fn format_in(&self, language: Language) -> String {
         language.pick(self.format.clone(), self.format_of(&self.stages, Language::Japanese))
     }
@@ -175,7 +171,6 @@ impl EventInfo {
 
 impl Named {
     /// A player whose name is shown whole.
-    #[must_use]
     pub fn whole(name: &str) -> Self {
         let [name, id] = [name; 2].map(str::to_owned);
         Self { name, id, time: TimeControl::default(), scale: None, remote: false }
@@ -418,13 +413,11 @@ pub const MOST_DRAWN: usize = 40;
 
 impl Report {
     /// The report of the games played so far.
-    #[must_use]
     pub fn new(info: &EventInfo, standings: &Standings, complete: bool) -> Self {
         Self::rated(info, standings, &fit(&standings.cross_table()), complete)
     }
 
     /// The report of the games played so far, with ratings made before.
-    #[must_use]
     pub fn rated(info: &EventInfo, standings: &Standings, ratings: &Ratings, complete: bool) -> Self {
         Self {
             event: info.name.clone(),
@@ -447,7 +440,6 @@ impl Report {
 
     /// The part of a report that changes from game to game and takes little time: the rows of the standings, on an external
     /// scale where there is one, and the state of a test of two players.
-    #[must_use]
     pub fn figures(
         info: &EventInfo,
         standings: &Standings,
@@ -467,13 +459,11 @@ impl Report {
     }
 
     /// The encounter that is the whole event: where two players meet, its difference is the only Elo that is told.
-    #[must_use]
     pub fn duel(&self) -> Option<&Encounter> {
         self.pairs.first().filter(|_| self.standings.len() == 2)
     }
 
     /// The difference between two players with its interval in words, and how it came about; `None` in larger fields.
-    #[must_use]
     pub fn duel_words(&self, language: Language) -> Option<String> {
         let Difference { elo, low, high, correction } = self.difference()?;
         let met = self.duel()?;
@@ -506,7 +496,6 @@ impl Report {
     }
 
     /// The result of an event that is over: its winner, or the verdict of its test; `None` before that.
-    #[must_use]
     pub fn outcome_words(&self, language: Language) -> Option<String> {
         if !self.complete || self.open || self.games == 0 || self.tuning.is_some() {
             return None;
@@ -523,10 +512,7 @@ impl Report {
         };
         let (name, other) = (plot::plain(&first.name), plot::plain(&second.name));
         let is_level = self.duel().is_some() && points(first) == points(second);
-        Some(match is_level {
-            true => language.level(&name, &other, &score),
-            false => language.winner(&name, &score),
-        })
+        Some(if is_level { language.level(&name, &other, &score) } else { language.winner(&name, &score) })
     }
 
     /// The report with what the database knows beside the entries: games that were lost because a player failed, machines,
@@ -669,7 +655,6 @@ fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimat
 
 impl TestReport {
     /// What the verdict claims of the first player against the second; `None` before a verdict.
-    #[must_use]
     pub fn claim(&self, first: &str, second: &str, language: Language) -> Option<String> {
         let verdict = match self.verdict.as_deref()? {
             "H1" => Verdict::H1,
@@ -684,7 +669,6 @@ impl TestReport {
 }
 
 /// Name of a test's scale.
-#[must_use]
 pub fn model_word(model: SprtModel) -> &'static str {
     match model {
         SprtModel::Normalized => "normalized",
@@ -693,7 +677,6 @@ pub fn model_word(model: SprtModel) -> &'static str {
 }
 
 /// The verdict of a report, for exit codes.
-#[must_use]
 pub fn verdict(report: &Report) -> Option<Verdict> {
     match report.sprt.as_ref()?.verdict.as_deref()? {
         "H0" => Some(Verdict::H0),

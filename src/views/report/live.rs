@@ -52,7 +52,6 @@ pub struct Announcer {
 
 impl Announcer {
     /// An announcer without outputs.
-    #[must_use]
     pub fn new(info: EventInfo) -> Self {
         let (lines, progress, quiet, json) = Default::default();
         Self { info, lines, progress, quiet, json }

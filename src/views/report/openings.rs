@@ -120,7 +120,6 @@ fn line_of(start: &str, moves: &str) -> String {
 }
 
 /// The family of a position, as the name of a set.
-#[must_use]
 pub fn family(goal: &str) -> String {
     Family::of(goal).to_string()
 }
@@ -184,7 +183,6 @@ fn ratings(met: &BTreeMap<(usize, usize), [u64; 3]>, players: &[String]) -> Vec<
 }
 
 /// The table of sets of openings.
-#[must_use]
 pub fn table(sets: &[OpeningSet], words: Language) -> Exhibit {
     let level = |set: &OpeningSet| {
         let (level, pairs) = set.level;

@@ -38,7 +38,6 @@ pub enum Size {
 
 impl Size {
     /// Width in units; one unit is a pixel where there is room.
-    #[must_use]
     pub fn width(self) -> f64 {
         match self {
             Self::Wide => 760.0,
@@ -69,7 +68,6 @@ impl Plot {
     }
 
     /// As an element of a page whose styles include [`rules`].
-    #[must_use]
     pub fn inline(&self) -> Markup {
         let view = format!("0 0 {} {}", self.size.width(), number(self.height));
         html! {
@@ -78,7 +76,6 @@ impl Plot {
     }
 
     /// As a file.
-    #[must_use]
     pub fn standalone(&self) -> String {
         self.document(&rules())
     }

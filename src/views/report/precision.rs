@@ -67,7 +67,6 @@ impl PrecisionReport {
 }
 
 /// An error that is left, without its unit; `∞` while an end of the interval is missing.
-#[must_use]
 pub fn error_words(error: Option<f64>) -> String {
     error.map_or_else(|| "±∞".to_owned(), |error| format!("±{}", rounded(error, digits(error).max(1))))
 }

@@ -52,7 +52,6 @@ pub struct Progress {
 impl Progress {
     /// The progress of an event with a known number of games, if it has one, that stands like this now; a line at
     /// every `interval`.
-    #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, standings: Standings, interval: Interval) -> Self {
         let most = info.stages.iter().find_map(|stage| stage.format.most_games());
         let games = standings.total().games();

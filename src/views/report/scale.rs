@@ -80,20 +80,17 @@ pub struct Given(Vec<Option<ScoreScale>>);
 
 impl Given {
     /// Those of an event, by player. A plan of another form, such as that of an open league, gives none.
-    #[must_use]
     pub fn of(event: &EventSummary) -> Self {
         let engines = StoredPlan::from_json(&event.plan).map(|plan| plan.engines).unwrap_or_default();
         Self(engines.iter().map(|engine| engine.scale).collect())
     }
 
     /// That of a player; `None` where none is given.
-    #[must_use]
     pub fn player(&self, player: PlayerId) -> Option<ScoreScale> {
         self.0.get(player.index()).copied().flatten()
     }
 
     /// Those of the players of a game.
-    #[must_use]
     pub fn game(&self, pairing: &Pairing) -> GameScales {
         GameScales::new([pairing.black, pairing.white].map(|player| self.player(player)))
     }
@@ -165,7 +162,6 @@ fn slope(seen: &[Seen]) -> Option<(f64, f64)> {
 }
 
 /// The scales as text for a terminal.
-#[must_use]
 pub fn text(scales: &[Scale], words: Language) -> String {
     let interval = |scale: &Scale| match scale.interval {
         Some([low, high]) => Cell::words(format!("{low:.0} {} {high:.0}", words.pick("to", "〜"))),

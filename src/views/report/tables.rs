@@ -10,7 +10,6 @@ use crate::{Encounter, Language, MOST_DRAWN, PlayerRow, Report, StageTable};
 
 impl Report {
     /// The tables that are the result: those of ranked stages, and the standings with what two players' games say.
-    #[must_use]
     pub fn tables(&self, words: Language) -> Vec<Exhibit> {
         let ranked = self.stages.iter().filter(|stage| stage.is_ranked);
         let ranked = ranked.map(|stage| stage.exhibit(words, |name| Cell::words(name)));

@@ -74,7 +74,6 @@ pub struct TestTerms {
 
 impl TestTerms {
     /// The terms of the plan of a test's event.
-    #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let mut times: Vec<String> =
             plan.engines.iter().flat_map(|engine| engine.times()).map(control_text).collect();
@@ -111,7 +110,6 @@ pub struct TestResult {
 
 impl TestResult {
     /// The result of a report; `None` before the first game.
-    #[must_use]
     pub fn of(report: &Report) -> Option<Self> {
         let (met, Difference { elo, low, high, .. }) = (report.duel()?, report.difference()?);
         let known = report.precision.as_ref().and_then(|precision| precision.reached_after);
@@ -147,7 +145,6 @@ impl TestResult {
 }
 
 /// The result of a test of two players in words: verdict, Elo and games.
-#[must_use]
 pub fn verdict_words(report: &Report) -> String {
     let Some(result) = TestResult::of(report) else { return "no game was played".to_owned() };
     let verdict = match result.verdict.as_deref() {
@@ -168,7 +165,6 @@ impl TestLine {
     }
 
     /// The titles of the commits, where they say more than the title of the test.
-    #[must_use]
     pub fn subjects(&self) -> Vec<String> {
         let players = self.commits.iter().flat_map(|commits| &commits.players);
         players.map(|player| format!("{} {}", player.short(), player.subject)).collect()
@@ -225,7 +221,6 @@ fn short(title: &str) -> String {
 
 impl TestHistory {
     /// The page.
-    #[must_use]
     pub fn page(&self) -> String {
         let facts = [number(self.tests.len(), "test"), number(self.games(), "game")].join(" · ");
         let title = format!("Queue {}", plain(&self.queue));
@@ -249,7 +244,6 @@ impl TestHistory {
     }
 
     /// The tests as a table, the newest first; `link` is the address of a test's event, if it has pages.
-    #[must_use]
     pub fn table(&self, words: Language, link: &dyn Fn(&str) -> Option<String>) -> Markup {
         html! {
             div.scroll tabindex="0" role="region" aria-label=(words.tests()) { table {
@@ -333,7 +327,6 @@ fn about(words: Language, test: &TestLine) -> Markup {
 }
 
 /// A verdict of two players who play until enough is known.
-#[must_use]
 pub fn verdict_phrase(verdict: &str, words: Language) -> String {
     match verdict {
         BY_FAULTS => words.verdict_faults().to_owned(),

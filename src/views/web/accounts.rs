@@ -101,14 +101,12 @@ pub struct Signed {
 
 impl Office {
     /// The office of an event in a database, whose pages are alone at their address.
-    #[must_use]
     pub fn new(database: &Path, registers: Registers) -> Self {
         Self::below("", database, registers, (Crowd::default(), None))
     }
 
     /// The office of an event whose pages are below a path, with the limits of all who are there, and with the gate of a
     /// desk: whoever is behind it needs no account.
-    #[must_use]
     pub fn below(
         base: &str,
         database: &Path,
@@ -141,7 +139,6 @@ impl Office {
     }
 
     /// The office of the same event on pages that are alone at their address and have no gate.
-    #[must_use]
     pub fn outside(&self) -> Self {
         let Shared { database, registers, operations, .. } = &*self.0;
         Self::with("", database, *registers, (Crowd::default(), None), operations.clone())
@@ -153,7 +150,6 @@ impl Office {
     }
 
     /// The handle of the event; `None` before it begins.
-    #[must_use]
     pub fn operations(&self) -> Option<&Operations> {
         self.0.operations.get()
     }
@@ -167,13 +163,11 @@ impl Office {
     }
 
     /// True if no new player may register.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.operations().is_some_and(|operations| operations.in_force(InForce::registration_is_closed))
     }
 
     /// Who gets accounts for the games.
-    #[must_use]
     pub fn registers(&self) -> Registers {
         self.0.registers
     }
@@ -211,7 +205,6 @@ impl Office {
     }
 
     /// True if these are pages of a desk.
-    #[must_use]
     pub fn is_of_desk(&self) -> bool {
         self.0.gate.is_some()
     }
@@ -240,7 +233,6 @@ impl Office {
     }
 
     /// The login of a browser, or an earlier one of it, as a key of its own: by it alone nothing is allowed.
-    #[must_use]
     pub fn login(&self, headers: &HeaderMap) -> Option<[u8; 32]> {
         let known = || cookie(headers, KNOWN.0).map(key_of).filter(|key| self.0.known.of(key).is_some());
         self.session(headers).map(|(key, _)| key).or_else(known)
@@ -435,7 +427,6 @@ fn clipped(text: &str) -> String {
 }
 
 /// 256 random bits as text.
-#[must_use]
 pub fn random() -> String {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
 }
@@ -481,13 +472,11 @@ pub fn same_site(headers: &HeaderMap) -> Result<(), Refusal> {
 
 impl Signed {
     /// The account as it goes on record: it cannot be taken for a user of the system.
-    #[must_use]
     pub fn by(&self) -> String {
         format!("{} ({} on the page)", self.account.name, self.account.role)
     }
 
     /// True if results, bans, substitutes and what was decided before may be changed.
-    #[must_use]
     pub fn is_arbiter(&self) -> bool {
         self.account.role == Role::Arbiter
     }

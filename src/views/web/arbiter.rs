@@ -41,7 +41,6 @@ use words::{Language, Phrase};
 const RECENT: usize = 50;
 
 /// Entries of the navigation that these pages add; where nobody can log in, nobody is asked to.
-#[must_use]
 pub fn places(entrance: Option<&Entrance>) -> Vec<(&'static str, Phrase)> {
     let register: Option<(_, Phrase)> = entrance.map(|_| ("/register", Language::take_part as Phrase));
     register.into_iter().chain([("/arbiter", Language::arbiter as Phrase)]).collect()

@@ -35,7 +35,6 @@ impl Result {
     }
 
     /// Black's score of a game that counts, in half points.
-    #[must_use]
     pub fn black_half_points(self) -> u8 {
         match self {
             Self::Black => 2,
@@ -45,7 +44,6 @@ impl Result {
     }
 
     /// `black`, `white`, `draw` or `none`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Black => "black",
@@ -188,13 +186,11 @@ impl Catalogue {
     }
 
     /// The cause of a game's ending.
-    #[must_use]
     pub fn cause(&self, game: &Entry) -> &str {
         self.causes.get(usize::from(game.cause)).map_or("", String::as_str)
     }
 
     /// True if each cause, by its place, fits.
-    #[must_use]
     pub fn causes(&self, fits: impl Fn(&str) -> bool) -> Vec<bool> {
         self.causes.iter().map(|cause| fits(cause)).collect()
     }
@@ -227,26 +223,22 @@ impl Catalogue {
 
 impl Entry {
     /// True if a player, by number, takes part.
-    #[must_use]
     pub fn has(&self, player: u32) -> bool {
         self.players.contains(&player)
     }
 
     /// True if the cause of its ending is one of these, by their places.
-    #[must_use]
     pub fn ended_by(&self, causes: &[bool]) -> bool {
         causes.get(usize::from(self.cause)).copied().unwrap_or(false)
     }
 
     /// True if the game begins with these moves, as far as its own first moves are kept.
-    #[must_use]
     pub fn begins_with(&self, moves: &[u16]) -> bool {
         moves.iter().zip(&self.moves).all(|(asked, played)| asked == played)
     }
 }
 
 /// A code for a move in USI; no two moves have the same, and none has 0.
-#[must_use]
 pub fn code_of(usi: &str) -> u16 {
     let bytes = usi.as_bytes();
     let square = |at: usize| -> Option<u16> {

@@ -135,7 +135,6 @@ pub struct Ply {
 
 impl Ply {
     /// A move by its number.
-    #[must_use]
     pub fn new(number: usize, ply: &running::Ply) -> Self {
         let thought = ply.thought.as_deref();
         let evaluation = ply.evaluation();
@@ -155,7 +154,6 @@ impl Ply {
     }
 
     /// The same without the expected line, for lists.
-    #[must_use]
     pub fn short(&self) -> Self {
         Self { pv: None, ..self.clone() }
     }
@@ -205,13 +203,11 @@ impl End {
     }
 
     /// The end of an entry.
-    #[must_use]
     pub fn of(end: &GameEnded, at: i64) -> Self {
         Self::new(end.outcome, end.plies, at, &end.evidence, end.replayed)
     }
 
     /// The end of a stored game.
-    #[must_use]
     pub fn stored(row: &GameRow) -> Option<Self> {
         let at = row.ended_at.unwrap_or_default();
         Some(Self::new(row.outcome?, row.plies.unwrap_or(0), at, &row.evidence, row.replayed))
@@ -230,14 +226,12 @@ fn millis(time: Duration) -> u64 {
 
 impl Game {
     /// A running game.
-    #[must_use]
     pub fn of(game: &RunningGame, names: [String; 2]) -> Self {
         Self::since(game, names, (game.start.clone(), game.opening.clone(), 0))
     }
 
     /// The game as lists show it, however long it is: the position before its last two moves, and these without
     /// expected lines.
-    #[must_use]
     pub fn listed(game: &RunningGame, names: [String; 2]) -> Self {
         let played = game.plies.iter().filter(|ply| ply.charged.is_some()).count();
         let first = game.plies.len().saturating_sub(2);
@@ -274,7 +268,6 @@ impl Game {
     }
 
     /// A stored game.
-    #[must_use]
     pub fn stored(game: &FullGame, names: [String; 2], times: [TimeControl; 2]) -> Self {
         let row = &game.row;
         Self {
@@ -313,13 +306,11 @@ impl Game {
     }
 
     /// What the game is called: its number, or the machine that plays it.
-    #[must_use]
     pub fn label(&self) -> String {
         self.machine.clone().unwrap_or_else(|| format!("#{}", self.number))
     }
 
     /// The id.
-    #[must_use]
     pub fn id(&self) -> GameId {
         GameId(self.number)
     }

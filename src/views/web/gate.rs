@@ -46,7 +46,6 @@ impl std::fmt::Debug for Gate {
 
 impl Gate {
     /// A gate; `hand_out` gets the first token at once, and the next one after each use.
-    #[must_use]
     pub fn new(hand_out: HandOut) -> Self {
         let token = random();
         hand_out(&token);

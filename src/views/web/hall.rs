@@ -162,25 +162,21 @@ impl Hall {
     }
 
     /// Addresses that the pages are on, and those by TLS.
-    #[must_use]
     pub fn addresses(&self) -> (&[SocketAddr], &[SocketAddr]) {
         (&self.port.addresses, &self.port.secure)
     }
 
     /// What those who ask may cost, for the pages of every event.
-    #[must_use]
     pub fn crowd(&self) -> Crowd {
         self.crowd.clone()
     }
 
     /// What keeps everybody out but the owner of a desk.
-    #[must_use]
     pub fn gate(&self) -> Option<Arc<Gate>> {
         self.gate.clone()
     }
 
     /// The path that the pages of an event are below.
-    #[must_use]
     pub fn base(name: &str) -> String {
         format!("{EVENTS}{}", percent(name).replace('/', "%2F"))
     }

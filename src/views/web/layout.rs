@@ -34,7 +34,6 @@ pub struct Page {
 
 impl Page {
     /// A page with its title and the path of its entry in the navigation.
-    #[must_use]
     pub fn new(title: impl Into<String>, place: &'static str, content: Markup) -> Self {
         Self { title: title.into(), place, scripts: &[], content, bare: None, again: None }
     }
@@ -283,7 +282,6 @@ fn notice(site: &Site, language: Language) -> Markup {
 }
 
 /// Choices of language and colours for the pages below a path: links, so that they work without a script.
-#[must_use]
 pub fn preferences(base: &str, visitor: &Visitor) -> Markup {
     let link = |key: &str, value: &str, words: &str| {
         let href = format!("{base}/prefs?{key}={value}&back={}", percent(&visitor.path));
@@ -311,7 +309,6 @@ pub fn preferences(base: &str, visitor: &Visitor) -> Markup {
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 /// A text as a value in a query.
-#[must_use]
 pub fn percent(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
 }

@@ -33,7 +33,6 @@ impl Default for Peer {
 
 impl Peer {
     /// The address as limits count it: an IPv6 network of 64 bits is one.
-    #[must_use]
     pub fn origin(&self) -> IpAddr {
         match self.address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),

@@ -37,7 +37,6 @@ pub struct Line {
 }
 
 /// The sign of a result.
-#[must_use]
 pub fn sign(result: &str) -> &'static str {
     match result {
         "black" => "1–0",

@@ -118,7 +118,6 @@ pub enum Item {
 
 impl Item {
     /// The game that the item is about.
-    #[must_use]
     pub fn game(&self) -> Option<GameId> {
         match self {
             Self::Started { game } => Some(game.id()),
@@ -128,7 +127,6 @@ impl Item {
     }
 
     /// The item as lists show it.
-    #[must_use]
     pub fn short(&self) -> Self {
         match self {
             Self::Moved { g, ply } => Self::Moved { g: *g, ply: ply.short() },
@@ -139,19 +137,16 @@ impl Item {
 
 impl Facts {
     /// True if a name, or its part before the trip, is private.
-    #[must_use]
     pub fn is_private(&self, name: &str) -> bool {
         plan::http::is_private(&self.private, name)
     }
 
     /// The time controls of two players, where the plan has them.
-    #[must_use]
     pub fn times(&self, ids: [&str; 2]) -> [TimeControl; 2] {
         ids.map(|id| self.times.get(id).copied().unwrap_or_default())
     }
 
     /// What is known of the scales of two players' scores.
-    #[must_use]
     pub fn scales(&self, ids: [&str; 2]) -> GameScales {
         GameScales::new(ids.map(|id| self.scales.get(id).copied()))
     }
@@ -159,7 +154,6 @@ impl Facts {
 
 impl Live {
     /// The state before the first entry.
-    #[must_use]
     pub fn new(info: &EventInfo, plan: &StoredPlan, private: Vec<String>) -> Self {
         let times =
             plan.engines.iter().filter_map(|engine| Some((engine.name.clone(), engine.time?))).collect();
@@ -202,7 +196,6 @@ impl Live {
     }
 
     /// A player's name as it is shown.
-    #[must_use]
     pub fn player(&self, player: PlayerId) -> &str {
         self.names.get(player.index()).map_or("?", String::as_str)
     }
@@ -212,20 +205,17 @@ impl Live {
     }
 
     /// Games that run as far as viewers know, private ones included: nothing of them is read from the store.
-    #[must_use]
     pub fn running(&self) -> BTreeMap<u64, ()> {
         self.games.keys().chain(self.hidden.keys()).map(|game| (game.0, ())).collect()
     }
 
     /// A running game as it is shown.
-    #[must_use]
     pub fn shown(&self, game: &RunningGame) -> Game {
         let scales = self.facts.scales(game.players().map(|player| self.id(player))).worth();
         Game { scales, ..Game::of(game, self.players(game)) }
     }
 
     /// The shown names of a game's players.
-    #[must_use]
     pub fn players(&self, game: &RunningGame) -> [String; 2] {
         game.players().map(|player| self.player(player).to_owned())
     }

@@ -66,7 +66,6 @@ pub fn embedded(json: &str) -> Markup {
 }
 
 /// A time, which the page's script shows in the viewer's own zone.
-#[must_use]
 pub fn time(at: i64) -> Markup {
     html! { time datetime=(rfc3339(at)) { (notation::date::text(at)) " UTC" } }
 }

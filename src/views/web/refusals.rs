@@ -28,37 +28,31 @@ pub struct Refusal {
 
 impl Refusal {
     /// A refusal with a message of the catalogue.
-    #[must_use]
     pub fn new<T: Into<String>>(status: StatusCode, text: impl Fn(Language) -> T) -> Self {
         Self { status, message: Message::of(text), retry_after: None }
     }
 
     /// The request has a fault.
-    #[must_use]
     pub fn bad<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
         Self::new(StatusCode::BAD_REQUEST, text)
     }
 
     /// The visitor may not do this.
-    #[must_use]
     pub fn forbidden<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
         Self::new(StatusCode::FORBIDDEN, text)
     }
 
     /// The state of the event does not allow this.
-    #[must_use]
     pub fn conflict<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
         Self::new(StatusCode::CONFLICT, text)
     }
 
     /// The address asks too often.
-    #[must_use]
     pub fn too_many<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, text)
     }
 
     /// A fault of the program or of its database. Its reason names paths, so only the log has it.
-    #[must_use]
     pub fn fault(reason: &dyn std::fmt::Display) -> Self {
         tracing::warn!("a page could not be made: {reason}");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, Language::page_failed)
@@ -71,13 +65,11 @@ impl Refusal {
     }
 
     /// The refusal as a line of text.
-    #[must_use]
     pub fn in_text(&self, language: Language) -> Response {
         self.answer("text/plain; charset=utf-8", format!("{}\n", self.message.text(language)))
     }
 
     /// The refusal as JSON, in English.
-    #[must_use]
     pub fn in_json(&self) -> Response {
         self.answer("application/json", json(self.message.text(Language::English)))
     }
@@ -89,7 +81,6 @@ impl Refusal {
     }
 
     /// The refusal as it goes over a connection that is closed after it.
-    #[must_use]
     pub fn raw(&self, for_programs: bool) -> String {
         let sentence = self.message.text(Language::English);
         let (kind, body) = match for_programs {
@@ -125,13 +116,11 @@ impl From<JoinError> for Refusal {
 }
 
 /// True if all of a path is JSON, also refusals of the server itself.
-#[must_use]
 pub fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/")
 }
 
 /// True if programs read this path, so that its refusals are JSON: records, lists and feeds besides the JSON.
-#[must_use]
 pub fn is_read_by_programs(path: &str) -> bool {
     is_for_programs(path) || path == "/feed.xml" || path.starts_with("/games/") && path.contains('.')
 }

@@ -39,7 +39,6 @@ pub struct Frame {
 
 impl Frame {
     /// The text of the frame for viewers of a game, or of all; empty if nothing in it is for them.
-    #[must_use]
     pub fn text(&self, game: Option<GameId>) -> Bytes {
         match game {
             None => self.all.get_or_init(|| self.of_all()).clone(),
@@ -84,7 +83,6 @@ pub struct FrameId {
 
 impl FrameId {
     /// Reads an id as it is written.
-    #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let (seq, number) = text.split_once('-')?;
         Some(Self { seq: seq.parse().ok()?, number: number.parse().ok()? })
@@ -198,13 +196,11 @@ impl Relay {
 }
 
 /// The text of an event of the stream.
-#[must_use]
 pub fn event(kind: &str, id: FrameId, data: &str) -> String {
     format!("event: {kind}\nid: {id}\ndata: {data}\n\n")
 }
 
 /// Items as the data of an event: one line, as the line ends in strings are escaped.
-#[must_use]
 pub fn data(now: i64, items: &[Item]) -> String {
     #[derive(Serialize)]
     struct News<'a> {

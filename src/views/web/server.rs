@@ -138,13 +138,11 @@ impl Server {
     }
 
     /// Addresses that the pages are on, and those by TLS.
-    #[must_use]
     pub fn addresses(&self) -> (&[SocketAddr], &[SocketAddr]) {
         (&self.port.addresses, &self.port.secure)
     }
 
     /// A reader of the event's journal, which never waits.
-    #[must_use]
     pub fn reader(&self) -> Reader {
         self.pages.reader()
     }
@@ -193,7 +191,6 @@ impl Pages {
     }
 
     /// A reader of the event's journal, which never waits.
-    #[must_use]
     pub fn reader(&self) -> Reader {
         let (bell, site) = (self.bell.clone(), self.room.site.clone());
         let watched = move || site.0.relay.viewers() > 0;

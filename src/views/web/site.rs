@@ -50,7 +50,6 @@ pub(crate) struct Shared {
 
 impl Site {
     /// Name of the event.
-    #[must_use]
     pub fn event(&self) -> &str {
         &self.0.event
     }
@@ -66,7 +65,6 @@ impl Site {
     }
 
     /// The database of the event.
-    #[must_use]
     pub fn database(&self) -> &Path {
         &self.0.database
     }
@@ -82,7 +80,6 @@ impl Site {
     }
 
     /// Who may watch what.
-    #[must_use]
     pub fn config(&self) -> &HttpConfig {
         &self.0.config
     }

@@ -28,7 +28,6 @@ pub enum Theme {
 
 impl Theme {
     /// Its word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -38,7 +37,6 @@ impl Theme {
     }
 
     /// The theme of a word.
-    #[must_use]
     pub fn of(word: &str) -> Option<Self> {
         [Self::Auto, Self::Light, Self::Dark].into_iter().find(|theme| theme.word() == word)
     }
@@ -59,7 +57,6 @@ pub struct Visitor {
 
 impl Visitor {
     /// The visitor who sends a request with this head.
-    #[must_use]
     pub fn of(parts: &Parts) -> Self {
         let headers = &parts.headers;
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
@@ -72,7 +69,6 @@ impl Visitor {
     }
 
     /// The address of this site as the request names it, for programs that need whole addresses.
-    #[must_use]
     pub fn site_address(&self, headers: &HeaderMap) -> String {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
         let is_host = |b: u8| b.is_ascii_alphanumeric() || b".-:[]_".contains(&b);
@@ -84,7 +80,6 @@ impl Visitor {
 }
 
 /// The language of a visitor: chosen before, or the first one that the browser accepts.
-#[must_use]
 pub fn language(headers: &HeaderMap) -> Language {
     let list = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     let chosen = cookie(headers, "lang").and_then(Language::of);
@@ -92,7 +87,6 @@ pub fn language(headers: &HeaderMap) -> Language {
 }
 
 /// The value of a cookie.
-#[must_use]
 pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     cookies(headers, name).next()
 }

@@ -25,13 +25,11 @@ const CHEAPEST_FIRST: [PieceType; 14] = [
 
 /// Change of the material balance by capturing a piece, in centipawns: the opponent loses it, and the capturer
 /// gains it in hand, unpromoted.
-#[must_use]
 pub fn captured_value(kind: PieceType) -> i32 {
     piece_value(kind) + hand_value(kind.demote())
 }
 
 /// Immediate material gain of `mv` in centipawns: captured piece plus promotion.
-#[must_use]
 pub fn gain(position: &Position, mv: Move32) -> i32 {
     if mv.is_drop() {
         return 0;
@@ -45,7 +43,6 @@ pub fn gain(position: &Position, mv: Move32) -> i32 {
 
 /// True if `mv` followed by the best captures of both sides on its square gains at least `threshold`
 /// centipawns.
-#[must_use]
 pub fn exchange_gains(position: &Position, mv: Move32, threshold: i32) -> bool {
     let ahead = gain(position, mv) - threshold;
     if ahead < 0 {

@@ -12,7 +12,6 @@ impl PieceTo {
     const COUNT: usize = 32 * Square::COUNT;
 
     /// The index of `mv`.
-    #[must_use]
     pub fn of(mv: Move32) -> Self {
         Self(mv.piece_after_move().to_index() * Square::COUNT + mv.to_index())
     }
@@ -85,7 +84,6 @@ impl History {
     }
 
     /// Ordering score of a quiet move.
-    #[must_use]
     pub fn quiet(&self, mv: Move32, side: Color, before: &Before) -> i32 {
         let to = PieceTo::of(mv);
         let continued: i32 =
@@ -94,13 +92,11 @@ impl History {
     }
 
     /// Ordering score of a capture.
-    #[must_use]
     pub fn capture(&self, mv: Move32, taken: PieceType) -> i32 {
         self.captures.get(capture(mv, taken))
     }
 
     /// The counter move of the preceding move.
-    #[must_use]
     pub fn refutation(&self, before: PieceTo) -> Move {
         self.refutations[before.0]
     }

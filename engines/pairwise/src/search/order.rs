@@ -119,7 +119,6 @@ fn is_pawn_promotion(mv: Move32) -> bool {
 
 impl Picker {
     /// A picker for `position`. It appends its moves to `arena`; [`close`](Self::close) removes them.
-    #[must_use]
     pub fn new(position: &Position, wanted: Wanted, hints: &Hints, arena: &Arena) -> Self {
         let in_check = position.is_in_check();
         let known = playable(position, hints.known)
@@ -144,7 +143,6 @@ impl Picker {
     }
 
     /// The move from the transposition table, if it is legal here.
-    #[must_use]
     pub fn known(&self) -> Option<Move32> {
         self.known.is_normal().then_some(self.known)
     }

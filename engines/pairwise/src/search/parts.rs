@@ -59,7 +59,6 @@ pub struct Parts {
 impl Parts {
     /// True if the search has a part.
     #[inline]
-    #[must_use]
     pub const fn has(self, part: Part) -> bool {
         self.out >> part as u16 & 1 == 0
     }
@@ -70,7 +69,6 @@ impl Parts {
     }
 
     /// The parts that the options leave.
-    #[must_use]
     pub fn of(options: &Options) -> Self {
         let out = Part::ALL.into_iter().filter(|(_, name)| !options.check(name));
         Self { out: out.fold(0, |bits, (part, _)| bits | 1 << part as u16) }
@@ -81,7 +79,6 @@ impl Parts {
 impl Parts {
     /// Always true: the search has all parts.
     #[inline(always)]
-    #[must_use]
     pub const fn has(self, _part: Part) -> bool {
         true
     }
@@ -92,7 +89,6 @@ impl Parts {
     }
 
     /// All parts.
-    #[must_use]
     pub fn of(_options: &Options) -> Self {
         Self {}
     }

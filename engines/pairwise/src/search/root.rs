@@ -34,7 +34,6 @@ impl RootMove {
     }
 
     /// True if the move has a value.
-    #[must_use]
     pub fn is_searched(&self) -> bool {
         self.value != -INFINITE
     }
@@ -89,19 +88,16 @@ impl<'w, 'a> Deepening<'w, 'a> {
     }
 
     /// The root moves, best first; empty if the side to move has lost.
-    #[must_use]
     pub fn moves(&self) -> &[RootMove] {
         &self.moves
     }
 
     /// Depth of the last iteration, in plies.
-    #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth.cast_unsigned()
     }
 
     /// The worker that searches.
-    #[must_use]
     pub fn worker(&self) -> &Worker<'a> {
         self.worker
     }

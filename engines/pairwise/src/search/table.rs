@@ -38,13 +38,11 @@ impl Bound {
     }
 
     /// True if a value with this bound proves that the true value is at least `beta`.
-    #[must_use]
     pub const fn fails_high(self) -> bool {
         !matches!(self, Self::Upper)
     }
 
     /// True if a value with this bound proves that the true value is at most `alpha`.
-    #[must_use]
     pub const fn fails_low(self) -> bool {
         !matches!(self, Self::Lower)
     }
@@ -116,7 +114,6 @@ pub struct Table {
 
 impl Table {
     /// An empty table of about `megabytes` MiB, at least one.
-    #[must_use]
     pub fn new(megabytes: usize) -> Self {
         let clusters = megabytes.max(1) * (1 << 20) / CACHE_LINE;
         let words: Box<[AtomicU64]> = bytemuck::zeroed_slice_box((clusters + 1) * CLUSTER);
@@ -125,7 +122,6 @@ impl Table {
     }
 
     /// Its size in MiB.
-    #[must_use]
     pub fn megabytes(&self) -> usize {
         (self.clusters * CACHE_LINE) >> 20
     }
@@ -158,7 +154,6 @@ impl Table {
     }
 
     /// The entry of the position with `key`.
-    #[must_use]
     pub fn probe(&self, key: u64) -> Option<Known> {
         self.cluster(key).iter().find_map(|[check, data]| {
             let data = data.load(Ordering::Relaxed);
@@ -195,7 +190,6 @@ impl Table {
     }
 
     /// Share of entries from this search, in permille.
-    #[must_use]
     pub fn fullness(&self) -> u32 {
         let generation = self.generation();
         let sample = self.slots(0, self.clusters.min(250));

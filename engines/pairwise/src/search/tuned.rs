@@ -26,13 +26,11 @@ macro_rules! constants {
         #[cfg(feature = "tune")]
         impl Tuned {
             /// The options that set them.
-            #[must_use]
             pub fn options() -> Vec<OptionSpec> {
                 vec![$(OptionSpec::spin($option, $value, $least..=$most),)*]
             }
 
             /// The values of the options.
-            #[must_use]
             pub fn of(options: &Options) -> Self {
                 Self { $($name: options.spin($option) as i32,)* }
             }
@@ -43,13 +41,11 @@ macro_rules! constants {
         #[cfg(not(feature = "tune"))]
         impl Tuned {
             /// No options: they are constants.
-            #[must_use]
             pub fn options() -> Vec<OptionSpec> {
                 vec![]
             }
 
             /// The constants.
-            #[must_use]
             pub fn of(_options: &Options) -> Self {
                 Self {}
             }

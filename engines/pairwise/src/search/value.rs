@@ -25,37 +25,31 @@ const MATES_FROM: i32 = MATE - MAX_PLY as i32 - 1;
 const WINS_FROM: i32 = RULE - MAX_PLY as i32 - 1;
 
 /// The value for the side that is mated `ply` plies from the root.
-#[must_use]
 pub const fn mated_in(ply: usize) -> i32 {
     ply as i32 - MATE
 }
 
 /// The value for the side that mates `ply` plies from the root.
-#[must_use]
 pub const fn mate_in(ply: usize) -> i32 {
     MATE - ply as i32
 }
 
 /// The value for the side that wins by a rule `ply` plies from the root.
-#[must_use]
 pub const fn rule_win_in(ply: usize) -> i32 {
     RULE - ply as i32
 }
 
 /// True if `value` is a proven win or loss.
-#[must_use]
 pub const fn is_decided(value: i32) -> bool {
     value.abs() >= WINS_FROM
 }
 
 /// True if `value` is a proven loss.
-#[must_use]
 pub const fn is_loss(value: i32) -> bool {
     value <= -WINS_FROM
 }
 
 /// A value as stored in the transposition table: wins are counted from the node instead of the root.
-#[must_use]
 pub const fn to_table(value: i32, ply: usize) -> i32 {
     if value >= WINS_FROM {
         value + ply as i32
@@ -67,7 +61,6 @@ pub const fn to_table(value: i32, ply: usize) -> i32 {
 }
 
 /// The inverse of [`to_table`].
-#[must_use]
 pub const fn from_table(value: i32, ply: usize) -> i32 {
     if value >= WINS_FROM {
         value - ply as i32
@@ -79,7 +72,6 @@ pub const fn from_table(value: i32, ply: usize) -> i32 {
 }
 
 /// The value as a USI score.
-#[must_use]
 pub const fn to_score(value: i32) -> Score {
     if value >= MATES_FROM {
         Score::Mate(MATE - value)

@@ -50,7 +50,6 @@ const POLL: u64 = 512;
 
 impl<'a> Shared<'a> {
     /// A search that ends by `clock`, after `nodes` nodes, or by itself.
-    #[must_use]
     pub fn new(
         weights: &'a Weights,
         table: &'a Table,
@@ -132,7 +131,6 @@ pub struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     /// A thread that searches the position of `game`.
-    #[must_use]
     pub fn new(shared: &'a Shared<'a>, history: &'a mut History, game: &Game) -> Self {
         let mut position = game.position().clone();
         position.set_entering_king_rule(shared.terms.declaration);
@@ -162,13 +160,11 @@ impl<'a> Worker<'a> {
     }
 
     /// The transposition table.
-    #[must_use]
     pub fn table(&self) -> &'a Table {
         self.shared.table
     }
 
     /// The expected reply to the first move of a principal variation, from there or from the table.
-    #[must_use]
     pub fn expected_reply(&mut self, line: &[Move]) -> Option<Move> {
         if let Some(&reply) = line.get(1) {
             return Some(reply);
@@ -188,19 +184,16 @@ impl<'a> Worker<'a> {
     }
 
     /// Nodes searched by this thread.
-    #[must_use]
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
     /// Nodes searched by all threads; for the others, including nodes granted but not yet searched.
-    #[must_use]
     pub fn nodes_of_all(&self) -> u64 {
         self.shared.visited.load(Ordering::Relaxed) - self.granted
     }
 
     /// True if the search was stopped; values returned from then on are invalid.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }

@@ -44,19 +44,16 @@ pub enum Now {
 
 impl Running {
     /// What is asked about an event; `None` while it does not run.
-    #[must_use]
     pub fn of(&self, name: &str) -> Option<Now> {
         self.0.lock().get(name)?.0.clone()
     }
 
     /// The operations of an event whose games are arranged here.
-    #[must_use]
     pub fn operations(&self, name: &str) -> Option<Operations> {
         self.0.lock().get(name)?.1.clone()
     }
 
     /// The operations of all events, with their names.
-    #[must_use]
     pub fn all_operations(&self) -> Vec<(String, Operations)> {
         let running = self.0.lock();
         running

@@ -93,7 +93,6 @@ pub(super) fn plan(test: &QueuedTest) -> Result<Plan, Failure> {
 }
 
 /// The state of a test in a word.
-#[must_use]
 pub fn state(test: &QueuedTest, played: bool, paused: bool) -> &'static str {
     match () {
         () if test.over => "over",

@@ -187,9 +187,7 @@ fn a_full_disk_fails_the_journal_and_every_entry_is_accounted_for() {
             break;
         }
     }
-    let StoreError::Stopped { unwritten, source } = writer.finish().unwrap_err() else {
-        panic!("it stopped")
-    };
+    let StoreError::Stopped(unwritten, source) = writer.finish().unwrap_err() else { panic!("it stopped") };
     assert!(source.to_string().ends_with("league.db` cannot grow: the disk is full"), "{source}");
     let committed = committed.lock().unwrap();
     assert_eq!(

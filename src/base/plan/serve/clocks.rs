@@ -44,7 +44,6 @@ settings! {
 
 impl PlayerTime {
     /// True if there is any time at all.
-    #[must_use]
     pub fn is_timed(&self) -> bool {
         self.total > 0 || self.byoyomi > 0 || self.increment > 0
     }
@@ -52,7 +51,6 @@ impl PlayerTime {
 
 impl ServeConfig {
     /// Unit of announced times.
-    #[must_use]
     pub fn unit(&self) -> TimeUnit {
         match self.time_unit {
             Counted::Sec => TimeUnit::SECOND,
@@ -61,7 +59,6 @@ impl ServeConfig {
     }
 
     /// Clock of a player in a game of that name.
-    #[must_use]
     pub fn clock(&self, game: &GameName, name: &str, id: &str) -> TimeControl {
         let own = self.time.iter().find(|own| own.player == name || own.player == id);
         let time = match own {
@@ -87,7 +84,6 @@ impl ServeConfig {
     /// shogi-server announces a stop-watch with the unit `1min` and counts that are seconds nevertheless. The
     /// protocol's text has no field for it, so only the main time is announced: a player who keeps to that never loses
     /// on time.
-    #[must_use]
     pub fn announced(&self, times: &[TimeControl; 2]) -> Times {
         let mut announced = Times::counted(times, self.unit());
         let last = times.len() - 1;

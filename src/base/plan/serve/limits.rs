@@ -58,7 +58,6 @@ settings! {
 impl Limits {
     /// Games at once in which players of one address play: by default two fifths of its connections, so that a room
     /// full of players is never refused, and some connections are left over.
-    #[must_use]
     pub fn games_at_once(&self) -> usize {
         let (connections, few) = (self.connections_per_address, 16);
         let default = (connections / 2).min(few).max(connections / 5 * 2).max(1);
@@ -66,7 +65,6 @@ impl Limits {
     }
 
     /// Names that begin their first game, from one address in an hour: by default as many as its connections.
-    #[must_use]
     pub fn names(&self) -> u32 {
         let default = u32::try_from(self.connections_per_address).unwrap_or(u32::MAX);
         self.names_per_hour.unwrap_or(default)

@@ -10,7 +10,6 @@ pub struct Proxies(Vec<Whom>);
 
 impl Proxies {
     /// The proxies at these addresses.
-    #[must_use]
     pub fn of(addresses: impl IntoIterator<Item = IpAddr>) -> Self {
         let bits = |address: IpAddr| if address.is_ipv4() { 32 } else { 128 };
         let canonical = addresses.into_iter().map(|address| address.to_canonical());
@@ -18,13 +17,11 @@ impl Proxies {
     }
 
     /// True if nobody is believed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// True if a connection from this address is that of a proxy.
-    #[must_use]
     pub fn trusts(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))
     }

@@ -49,7 +49,7 @@ pub fn league(root: &Table<'_>) -> ServeConfig {
     for key in ONLY_IN_AN_EVENT.into_iter().filter(|key| table.has(key)) {
         table.fault(key, "belongs to an event: in an open league no game waits for a player");
     }
-    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::of(root), ..ServeConfig::read(&table) }
+    ServeConfig { notify: NotifyConfig::of(root), http: HttpConfig::of(root), ..ServeConfig::read(&table) }
 }
 
 /// Reads the network side of an event; `None` where the file has none.
@@ -112,22 +112,28 @@ pub(super) fn name(table: &Table<'_>) -> Option<String> {
 
 pub(crate) fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
     let list = table.item("listen")?;
-    let elements = list.elements("a list of addresses such as [\"127.0.0.1:4081\"]");
+    let addresses = addresses(&list, 4081);
     if list.is_empty_list() {
         list.fault(
             "names no address; write one such as \"127.0.0.1:4081\", or \"0.0.0.0:4081\" for every interface",
         );
     }
-    Some(elements.iter().filter_map(address).collect())
+    Some(addresses)
 }
 
-fn address(item: &Item<'_>) -> Option<SocketAddr> {
-    let text = item.text("an address such as \"127.0.0.1:4081\"")?;
+/// The addresses of a list; messages have this port in their examples.
+pub(crate) fn addresses(list: &Item<'_>, port: u16) -> Vec<SocketAddr> {
+    let elements = list.elements(&format!("a list of addresses such as [\"127.0.0.1:{port}\"]"));
+    elements.iter().filter_map(|item| address(item, port)).collect()
+}
+
+fn address(item: &Item<'_>, port: u16) -> Option<SocketAddr> {
+    let text = item.text(&format!("an address such as \"127.0.0.1:{port}\""))?;
     let address = text.parse().ok();
     if address.is_none() {
         item.fault(format!(
-            "`{text}` is not an address; write a numeric IP address and a port, such as \"127.0.0.1:4081\", or \
-             \"0.0.0.0:4081\" for every interface"
+            "`{text}` is not an address; write a numeric IP address and a port, such as \"127.0.0.1:{port}\", or \
+             \"0.0.0.0:{port}\" for every interface"
         ));
     }
     address

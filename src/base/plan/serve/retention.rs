@@ -22,7 +22,6 @@ settings! {
 
 impl Retention {
     /// True if any game loses its moves.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         *self != Self::default()
     }

@@ -44,7 +44,6 @@ fn as_text<S: Serializer>(every: &Option<Duration>, serializer: S) -> Result<S::
 
 impl RoundsConfig {
     /// Start of the next round after `now`; all times in ms since 1970 UTC, `begun` is the start of the league.
-    #[must_use]
     pub fn next(&self, begun: i64, now: i64) -> Option<i64> {
         if let Some(every) = self.every {
             let every = i64::try_from(every.as_millis()).ok()?.max(1);
@@ -67,7 +66,6 @@ impl RoundsConfig {
 
 /// Minutes that a time zone is before UTC: `+09:00`, `-03:30`, `UTC`; `None` for anything else. Names of places are not
 /// read: they would need tables that change.
-#[must_use]
 pub fn timezone(text: &str) -> Option<i16> {
     if matches!(text, "UTC" | "Z") {
         return Some(0);

@@ -92,7 +92,7 @@ fn plans_from_before_the_version_are_read() {
 #[test]
 fn a_plan_of_a_newer_program_or_of_another_is_refused() {
     let newer = StoredPlan::from_json(r#"{"version":2,"stages":"in a way of its own"}"#).unwrap_err();
-    assert_eq!(newer, StoredPlanError::Newer { found: 2 });
+    assert_eq!(newer, StoredPlanError::Newer(2));
     insta::assert_snapshot!(newer, @"it was written by a newer renmei (version 2 of stored plans; this program reads up to 1)");
     let other = StoredPlan::from_json("nonsense").unwrap_err();
     insta::assert_snapshot!(other, @"it is not a plan of this program: expected ident at line 1 column 2");

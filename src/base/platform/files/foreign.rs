@@ -32,7 +32,6 @@ enum Place {
 
 impl Foreign {
     /// These directories; a file among them cannot be replaced by those who may write to it.
-    #[must_use]
     pub fn new<'a>(directories: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         Self(directories.into_iter().map(real).collect())

@@ -156,7 +156,6 @@ pub fn seal(file: &File, executable: bool) -> io::Result<()> {
 }
 
 /// True if a file may be executed.
-#[must_use]
 pub fn is_executable(_path: &Path, data: &fs::Metadata) -> bool {
     data.permissions().mode() & 0o111 != 0
 }

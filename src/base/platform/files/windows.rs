@@ -178,7 +178,6 @@ pub fn seal(file: &File, _executable: bool) -> io::Result<()> {
 }
 
 /// True if a file may be executed, by the ending of its name.
-#[must_use]
 pub fn is_executable(path: &Path, _data: &fs::Metadata) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
     ending.is_some_and(|ending| ["exe", "com", "bat", "cmd"].contains(&ending.as_str()))

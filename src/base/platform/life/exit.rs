@@ -14,7 +14,6 @@ pub struct Exit {
 
 impl Exit {
     /// The end of a process that has started nothing else, told by its sender; a dropped sender tells an unknown end.
-    #[must_use]
     pub fn new(told: oneshot::Receiver<Ending>) -> Self {
         Self { told, ending: None, cleared: None }
     }
@@ -42,7 +41,6 @@ impl Exit {
     }
 
     /// How it ended; `None` before [`happened`](Self::happened) has resolved.
-    #[must_use]
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }

@@ -15,19 +15,16 @@ pub struct Bucket {
 
 impl Bucket {
     /// A full budget, whose limit is what a second brings.
-    #[must_use]
     pub fn new(per_second: u32) -> Self {
         Self::with_limit(per_second, per_second)
     }
 
     /// A full budget, whose limit is what an hour brings.
-    #[must_use]
     pub fn per_hour(most: u64) -> Self {
         Self::of(most as f64, most as f64 / 3600.0)
     }
 
     /// A full budget with that limit.
-    #[must_use]
     pub fn with_limit(most: u32, per_second: u32) -> Self {
         Self::of(most.into(), per_second.into())
     }
@@ -103,7 +100,6 @@ impl SharedBucket {
     }
 
     /// See [`Bucket::wait`].
-    #[must_use]
     pub fn wait(&self, now: Instant) -> Duration {
         self.0.lock().wait(now)
     }

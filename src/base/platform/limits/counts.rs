@@ -20,19 +20,16 @@ pub struct Counts<K> {
 
 impl<K: Clone + Eq + Hash> Counts<K> {
     /// Allows `most` within `time` from the first.
-    #[must_use]
     pub fn within((most, time): (u32, Duration)) -> Self {
         Self { most, time, locks_out: false, counted: HashMap::new() }
     }
 
     /// Locks out for `time` after `most` within it.
-    #[must_use]
     pub fn lockout(most: u32, time: Duration) -> Self {
         Self { locks_out: true, ..Self::within((most, time)) }
     }
 
     /// True if a key has reached its limit.
-    #[must_use]
     pub fn are_too_many(&self, key: &K) -> bool {
         let counted = self.counted.get(key).filter(|(_, since)| since.elapsed() < self.time);
         self.most > 0 && counted.is_some_and(|(count, _)| *count >= self.most)

@@ -58,7 +58,6 @@ pub fn flag_suspension(flag: &Arc<AtomicBool>, default: &Arc<AtomicBool>) -> io:
 }
 
 /// True if the system suspends programs.
-#[must_use]
 pub fn can_suspend() -> bool {
     true
 }

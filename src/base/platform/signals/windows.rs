@@ -109,7 +109,6 @@ pub fn flag_suspension(_flag: &Arc<AtomicBool>, _default: &Arc<AtomicBool>) -> i
 }
 
 /// True if the system suspends programs.
-#[must_use]
 pub fn can_suspend() -> bool {
     false
 }

@@ -16,7 +16,6 @@ use std::{
 };
 
 /// Waits until there is input at the terminal that stdout is, or for `patience`. Returns whether the terminal is gone.
-#[must_use]
 pub fn hangs_up(patience: Duration) -> bool {
     let stdout = io::stdout();
     let mut screen = [PollFd::new(stdout.as_fd(), PollFlags::POLLIN)];
@@ -26,7 +25,6 @@ pub fn hangs_up(patience: Duration) -> bool {
 }
 
 /// True if the system has opened a console for this program alone, because somebody has clicked on it.
-#[must_use]
 pub fn is_own_console() -> bool {
     false
 }
@@ -94,7 +92,6 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// True if stdout or stderr is the journal of a unit, which many may read (`JOURNAL_STREAM`, systemd.exec(5)).
-#[must_use]
 pub fn is_journal() -> bool {
     let journal = std::env::var("JOURNAL_STREAM").unwrap_or_default();
     let is_it = |stream: nix::Result<FileStat>| {

@@ -20,7 +20,6 @@ use windows_sys::Win32::{
 };
 
 /// Waits until there is input at the console, or for `patience`. Returns whether the console is gone.
-#[must_use]
 #[allow(unsafe_code)]
 pub fn hangs_up(patience: Duration) -> bool {
     let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX - 1);
@@ -29,7 +28,6 @@ pub fn hangs_up(patience: Duration) -> bool {
 }
 
 /// True if the system has opened a console for this program alone, because somebody has clicked on it.
-#[must_use]
 #[allow(unsafe_code)]
 pub fn is_own_console() -> bool {
     let mut programs = [0; 2];
@@ -110,7 +108,6 @@ pub fn catch_stderr() -> io::Result<(File, Stderr)> {
 }
 
 /// There is no journal of a unit.
-#[must_use]
 pub fn is_journal() -> bool {
     false
 }

@@ -33,25 +33,21 @@ pub enum Effect {
 
 impl Field {
     /// Parts with these numbers of levels; with `pairs`, pairs of parts have effects of their own.
-    #[must_use]
     pub fn new(levels: Vec<usize>, pairs: bool) -> Self {
         Self { levels, pairs }
     }
 
     /// Number of levels of each part.
-    #[must_use]
     pub fn levels(&self) -> &[usize] {
         &self.levels
     }
 
     /// Number of builds that are possible; the greatest number there is, if they are more.
-    #[must_use]
     pub fn builds(&self) -> u128 {
         self.levels.iter().fold(1, |product, &levels| product.saturating_mul(levels as u128))
     }
 
     /// A possible build by its number, the first part's level changing slowest.
-    #[must_use]
     pub fn build(&self, mut number: u128) -> Vec<usize> {
         let mut build = vec![0; self.levels.len()];
         for (level, &levels) in build.iter_mut().zip(&self.levels).rev() {
@@ -62,7 +58,6 @@ impl Field {
     }
 
     /// The effects: parts, then pairs.
-    #[must_use]
     pub fn effects(&self) -> Vec<Effect> {
         let own = |part: usize| (1..self.levels[part]).map(move |level| (part, level));
         let parts = (0..self.levels.len()).flat_map(own);
@@ -80,7 +75,6 @@ impl Field {
 
     /// The entries of a build: an effect of a part is 1 for its level and 0 for others, less its mean over the part's
     /// levels, so that it is the difference to the first level whatever the other parts are; that of a pair is the product.
-    #[must_use]
     pub fn row(&self, build: &[usize]) -> DVector<f64> {
         let own = |part: usize, level: usize| {
             f64::from(u8::from(build[part] == level)) - 1.0 / self.levels[part] as f64
@@ -93,7 +87,6 @@ impl Field {
     }
 
     /// The rows of several builds.
-    #[must_use]
     pub fn matrix(&self, builds: &[Vec<usize>]) -> DMatrix<f64> {
         let effects = self.effects().len();
         let rows: Vec<_> = builds.iter().map(|build| self.row(build).transpose()).collect();
@@ -101,7 +94,6 @@ impl Field {
     }
 
     /// Effects that these builds do not tell apart from those before them, or from the mean.
-    #[must_use]
     pub fn aliased(&self, builds: &[Vec<usize>]) -> Vec<Effect> {
         let matrix = self.matrix(builds);
         let mut basis: Vec<DVector<f64>> = vec![DVector::from_element(builds.len(), 1.0).normalize()];

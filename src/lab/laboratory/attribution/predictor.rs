@@ -31,7 +31,6 @@ pub struct Predictor {
 
 impl Predictor {
     /// Learns from a league's effects.
-    #[must_use]
     pub fn new(field: &Field, builds: &[Levels], effects: &Effects) -> Self {
         let own = effects.own * effects.own;
         // A build without a game has no weight.
@@ -48,7 +47,6 @@ impl Predictor {
     }
 
     /// What is expected of a build.
-    #[must_use]
     pub fn predict(&self, build: &[usize]) -> Predicted {
         let row = self.field.row(build);
         let variance = self.widened * (self.ridge.variance(&row) + self.own);
@@ -57,7 +55,6 @@ impl Predictor {
     }
 
     /// The build from which most is expected among those that are not in `played`; none if all are.
-    #[must_use]
     pub fn best_unplayed(&self, played: &[Levels]) -> Option<Predicted> {
         let played: HashSet<&Levels> = played.iter().collect();
         let all = self.field.builds();

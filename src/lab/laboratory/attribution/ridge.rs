@@ -99,7 +99,6 @@ impl<'a> Prepared<'a> {
 
 impl Ridge {
     /// The fit of `y` by the columns of `x` with these weights that predicts left-out observations best.
-    #[must_use]
     pub fn chosen(x: &DMatrix<f64>, y: &[f64], w: &[f64]) -> Self {
         let prepared = Prepared::new(x, y, w);
         let sum: f64 = w.iter().sum();
@@ -113,7 +112,6 @@ impl Ridge {
     }
 
     /// Plain least squares; of several solutions the shortest.
-    #[must_use]
     pub fn least_squares(x: &DMatrix<f64>, y: &[f64], w: &[f64]) -> Self {
         let prepared = Prepared::new(x, y, w);
         let most = prepared.eigen.eigenvalues.amax();
@@ -125,20 +123,17 @@ impl Ridge {
     }
 
     /// What is expected of a row.
-    #[must_use]
     pub fn predict(&self, row: &DVector<f64>) -> f64 {
         self.mean + self.scaled(row).dot(&self.weights)
     }
 
     /// The variance of what is expected.
-    #[must_use]
     pub fn variance(&self, row: &DVector<f64>) -> f64 {
         let z = self.scaled(row);
         self.mean_variance + z.dot(&(&self.covariance * &z))
     }
 
     /// The largest weight of a column as it was given, without its sign.
-    #[must_use]
     pub fn largest(&self) -> f64 {
         self.weights.component_div(&self.scale).amax()
     }

@@ -38,7 +38,6 @@ pub struct Row {
 }
 
 /// The table: P, PP and P+PP. `rates` are the points of each build from -1 (all lost) to 1, with its games.
-#[must_use]
 pub fn table(field: &Field, builds: &[Levels], rates: &[(f64, f64)]) -> Vec<Row> {
     let kinds = [(true, false), (false, true), (true, true)];
     kinds.map(|(parts, pairs)| row(field, builds, rates, Columns { parts, pairs })).to_vec()

@@ -163,13 +163,11 @@ macro_rules! commands {
 
         impl Command {
             /// Who may give it on the pages.
-            #[must_use]
             pub fn right(&self) -> Right {
                 match self { $(Self::$variant { .. } => Right::$right,)+ }
             }
 
             /// True if it is carried out only with a reason.
-            #[must_use]
             pub fn needs_reason(&self) -> bool {
                 match self { $(Self::$variant { .. } => commands!(@reason $($reason)?),)+ }
             }
@@ -374,7 +372,6 @@ pub enum RuledResult {
 
 impl RuledResult {
     /// The outcome of the game.
-    #[must_use]
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Black => Outcome::Win { winner: Color::Black, by: WinBy::Ruling },

@@ -176,7 +176,6 @@ pub struct ListedBan {
 
 impl Answer {
     /// The answer to a request that failed.
-    #[must_use]
     pub fn refused(why: impl Into<String>) -> Self {
         Self { text: why.into(), ..Self::default() }
     }

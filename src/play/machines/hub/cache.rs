@@ -152,7 +152,7 @@ impl Cache {
         }
         match content::hex(&hasher.finalize()) == file.sha256 {
             true => Ok(()),
-            false => Err(FileFault::Corrupt { sha256: file.sha256.clone() }),
+            false => Err(FileFault::Corrupt(file.sha256.clone())),
         }
     }
 
@@ -162,9 +162,9 @@ impl Cache {
         let mut cause = String::new();
         for _ in 0..ATTEMPTS {
             match (self.pieces)(&file.sha256, piece).await {
-                Ok(None) => return Err(FileFault::Missing { sha256 }),
+                Ok(None) => return Err(FileFault::Missing(sha256)),
                 Ok(Some(bytes)) if bytes.len() as u64 == file.piece_bytes(piece) => return Ok(bytes),
-                Ok(Some(_)) => return Err(FileFault::Corrupt { sha256 }),
+                Ok(Some(_)) => return Err(FileFault::Corrupt(sha256)),
                 // The manager or its server is being started again, or the line broke.
                 Err(why) => {
                     cause = why.to_string();
@@ -172,7 +172,7 @@ impl Cache {
                 }
             }
         }
-        Err(FileFault::Fetch { cause })
+        Err(FileFault::Fetch(cause))
     }
 
     /// Deletes what was used longest ago, and is not used now, until so many bytes more have room.

@@ -80,7 +80,7 @@ impl Call<'_> {
         let server = self.server;
         let client = options.connect(server.url()).await.map_err(|error| {
             if is_another.load(Ordering::Relaxed) {
-                HubError::OtherServer { address: server.to_string() }.into()
+                HubError::OtherServer(server.to_string()).into()
             } else {
                 failed(server, &error)
             }
@@ -105,7 +105,7 @@ impl From<HubError> for Failed {
 fn failed(server: &ServerAddress, error: &ConnectError) -> Failed {
     let (kind, address) = (error.kind(), server.to_string());
     if kind == ConnectErrorKind::AuthorizationViolation {
-        return Failed { error: HubError::Refused { address }, believed_after: REFUSALS };
+        return Failed { error: HubError::Refused(address), believed_after: REFUSALS };
     }
     let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
     let refused = HubError::Connect { address, cause: format!("{kind}{source}") };

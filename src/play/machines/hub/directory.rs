@@ -37,7 +37,7 @@ impl Directory {
         let file = files::open(&path.join("lock")).map_err(failed)?;
         match Lock::exclusive(file) {
             Ok(lock) => Ok(Self { path, _lock: lock }),
-            Err(_) => Err(HubError::InUse { path }),
+            Err(_) => Err(HubError::InUse(path)),
         }
     }
 
@@ -77,5 +77,5 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// The error of a file or a directory of a hub.
 pub(crate) fn failed(path: &Path) -> impl Fn(io::Error) -> HubError + Copy + '_ {
-    move |source| HubError::Directory { path: path.to_path_buf(), source }
+    move |source| HubError::Directory(path.to_path_buf(), source)
 }

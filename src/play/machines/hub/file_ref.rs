@@ -21,7 +21,6 @@ const LONGEST_PATH: usize = 512;
 const DEEPEST: usize = 16;
 
 /// The SHA-256 of bytes, in hexadecimal digits.
-#[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     content::hex(&Sha256::digest(bytes))
 }
@@ -56,7 +55,6 @@ pub struct TreeRef(pub(crate) FileRef);
 
 impl TreeRef {
     /// The list of its files.
-    #[must_use]
     pub fn list(&self) -> &FileRef {
         &self.0
     }
@@ -78,7 +76,7 @@ pub(crate) struct Listed {
 impl List {
     /// Reads a list, and refuses one that would write anything outside of its directory, or more than is allowed.
     pub fn read(bytes: &[u8], sha256: &str) -> Result<Self, FileFault> {
-        let bad = |why| FileFault::List { sha256: sha256.to_owned(), why };
+        let bad = |why| FileFault::List(sha256.to_owned(), why);
         let list: Self = serde_json::from_slice(bytes).map_err(|_| bad("it is no list of files"))?;
         if list.files.len() > MOST_DIRECTORY_FILES {
             return Err(bad("it has too many files"));

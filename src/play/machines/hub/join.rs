@@ -59,31 +59,26 @@ pub async fn join(token: &Token, directory: &Path, name: &str) -> Result<Joined,
 
 impl Joined {
     /// The worker's connection. It is made again by itself.
-    #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// How the connection stands.
-    #[must_use]
     pub fn connection(&self) -> watch::Receiver<Connection> {
         self.connection.clone()
     }
 
     /// Its identity on the wire, the same at each start under this name on this machine.
-    #[must_use]
     pub fn id(&self) -> &WorkerId {
         &self.id
     }
 
     /// Its name: the one it asked for, with a number if another worker has that.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The event's subjects.
-    #[must_use]
     pub fn subjects(&self) -> &Subjects {
         &self.subjects
     }
@@ -132,7 +127,7 @@ async fn ask(client: &Client, token: &Token, request: &Request) -> Result<Answer
         match error.kind() {
             RequestErrorKind::NoResponders if Instant::now() < until => tokio::time::sleep(AGAIN).await,
             RequestErrorKind::NoResponders | RequestErrorKind::TimedOut => {
-                return Err(HubError::NoManager { address });
+                return Err(HubError::NoManager(address));
             }
             _ => return Err(HubError::Connect { address, cause: error.to_string() }),
         }
@@ -150,13 +145,13 @@ impl HeldKey {
         let path = directory.join(format!("{name}.lock"));
         let file = files::open(&path).map_err(failed(&path))?;
         let lock = Lock::exclusive(file);
-        let lock = lock.map_err(|_| HubError::NameInUse { name: name.to_owned() })?;
+        let lock = lock.map_err(|_| HubError::NameInUse(name.to_owned()))?;
         let file = format!("{name}.nkey");
         let path = directory.join(&file);
         let key = match directory::read(&path).map_err(failed(&path))? {
             Some(bytes) => {
                 let key = UserKey::from_seed(&String::from_utf8_lossy(&bytes));
-                key.ok_or_else(|| HubError::Keys { path: path.clone() })?
+                key.ok_or_else(|| HubError::Keys(path.clone()))?
             }
             None => {
                 let key = UserKey::random();

@@ -24,7 +24,7 @@ pub(crate) struct Keys {
 impl Keys {
     /// The keys of a directory; made if there are none.
     pub fn of(directory: &Directory) -> Result<Self, HubError> {
-        let damaged = || HubError::Keys { path: directory.path(FILE) };
+        let damaged = || HubError::Keys(directory.path(FILE));
         if let Some(bytes) = directory.read(FILE)? {
             let keys: Self = serde_json::from_slice(&bytes).map_err(|_| damaged())?;
             let complete = directory.read(CERTIFICATE)?.is_some() && directory.read(PRIVATE)?.is_some();

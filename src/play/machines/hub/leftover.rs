@@ -46,7 +46,7 @@ pub(crate) async fn end(directory: &Directory) -> Result<(), HubError> {
             tokio::time::sleep(GLANCE).await;
         }
     }
-    Err(HubError::Leftover { pid: process.cast_signed() })
+    Err(HubError::Leftover(process.cast_signed()))
 }
 
 fn parse(text: &str) -> Option<(u32, u64)> {

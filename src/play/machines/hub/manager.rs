@@ -49,7 +49,6 @@ pub struct Hub {
 
 impl Hub {
     /// The directory of the hub of a database: `FILE-hub`.
-    #[must_use]
     pub fn beside(database: &Path) -> PathBuf {
         let mut name = database.as_os_str().to_owned();
         name.push("-hub");
@@ -103,37 +102,31 @@ impl Hub {
     }
 
     /// The manager's connection. It is made again by itself.
-    #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// What a worker joins with.
-    #[must_use]
     pub fn token(&self) -> &Token {
         &self.token
     }
 
     /// The event's subjects.
-    #[must_use]
     pub fn subjects(&self) -> &Subjects {
         &self.subjects
     }
 
     /// Workers that were let in, also at an earlier start.
-    #[must_use]
     pub fn members(&self) -> Vec<Member> {
         self.members.lock().list().to_vec()
     }
 
     /// The names of workers by their keys.
-    #[must_use]
     pub fn member_names(&self) -> MemberNames {
         MemberNames(self.members.clone())
     }
 
     /// Process of the server at its first start.
-    #[must_use]
     pub fn process(&self) -> Option<i32> {
         self.process
     }

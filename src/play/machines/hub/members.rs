@@ -36,7 +36,6 @@ pub struct MemberNames(pub(crate) SharedMembers);
 
 impl MemberNames {
     /// The name of a worker that was let in; `None` for any other.
-    #[must_use]
     pub fn of(&self, worker: &WorkerId) -> Option<String> {
         let members = self.0.lock();
         members.0.iter().find(|member| member.id == *worker).map(|member| member.name.clone())
@@ -67,15 +66,12 @@ impl Members {
             crate::hub::keys::is_public(&member.key) && member.id == WorkerId::of(&member.key)
         };
         let read = read.filter(|Self(list)| list.iter().all(sound));
-        read.ok_or_else(|| HubError::Keys { path: directory.path(FILE) })
+        read.ok_or_else(|| HubError::Keys(directory.path(FILE)))
     }
 
     /// Writes them.
     pub fn write(&self, directory: &Directory) -> Result<(), HubError> {
-        let unwritten = |error: serde_json::Error| HubError::Directory {
-            path: directory.path(FILE),
-            source: error.into(),
-        };
+        let unwritten = |error: serde_json::Error| HubError::Directory(directory.path(FILE), error.into());
         directory.write(FILE, &serde_json::to_vec_pretty(self).map_err(unwritten)?)
     }
 

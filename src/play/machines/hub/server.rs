@@ -89,8 +89,8 @@ impl Server {
         let last_lines = || server.shared.lock().last_lines.text();
         server.port = match tokio::time::timeout(START, ready).await {
             Ok(Ok(port)) => port?,
-            Ok(Err(_)) => return Err(HubError::Ended { last_lines: last_lines() }),
-            Err(_) => return Err(HubError::NotReady { after: START, last_lines: last_lines() }),
+            Ok(Err(_)) => return Err(HubError::Ended(last_lines())),
+            Err(_) => return Err(HubError::NotReady(START, last_lines())),
         };
         Ok(server)
     }

@@ -81,10 +81,7 @@ impl Content {
                 file.take(bytes).read_to_end(&mut read).map_err(failed)?;
             }
         }
-        match read.len() as u64 == bytes {
-            true => Ok(read),
-            false => Err(FileFault::Altered { path: self.path() }),
-        }
+        if read.len() as u64 == bytes { Ok(read) } else { Err(FileFault::Altered(self.path())) }
     }
 }
 
@@ -97,10 +94,10 @@ async fn list(
     let mut bytes = 0;
     for (name, path) in found {
         if !is_inside(&name) {
-            return Err(FileFault::Kind { path, why: "its path is too long or too deep, or no plain text" });
+            return Err(FileFault::Kind(path, "its path is too long or too deep, or no plain text"));
         }
         if files.len() == MOST_DIRECTORY_FILES {
-            return Err(FileFault::TooMany { path, most: MOST_DIRECTORY_FILES });
+            return Err(FileFault::TooMany(path, MOST_DIRECTORY_FILES));
         }
         let (file, content) = look_at(&path, foreign).await?;
         bytes += file.bytes;
@@ -130,7 +127,7 @@ fn measure(path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
     let mut file = foreign.open(path).map_err(failed)?;
     let found = file.metadata().map_err(failed)?;
     if !found.is_file() {
-        return Err(FileFault::Kind { path: path.to_path_buf(), why: "it is no regular file" });
+        return Err(FileFault::Kind(path.to_path_buf(), "it is no regular file"));
     }
     if found.len() > MOST_FILE_BYTES {
         let (bytes, most) = (found.len(), MOST_FILE_BYTES);
@@ -144,14 +141,12 @@ fn measure(path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileFault> + Send + 'static,
 ) -> Result<T, FileFault> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(FileFault::Fetch { cause: error.to_string() }))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(FileFault::Fetch(error.to_string())))
 }
 
 /// The error of a file here.
 pub(crate) fn io_fault(path: &Path) -> impl Fn(io::Error) -> FileFault + Copy + '_ {
-    move |source| FileFault::Io { path: path.to_path_buf(), source }
+    move |source| FileFault::Io(path.to_path_buf(), source)
 }
 
 /// Hash and size of what can be read.

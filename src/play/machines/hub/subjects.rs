@@ -21,7 +21,6 @@ pub(crate) fn reload(server: &str) -> String {
 }
 
 /// A new name of an event on the wire: 32 hexadecimal digits.
-#[must_use]
 pub fn new_event() -> String {
     platform::content::hex(&rand::random::<[u8; 16]>())
 }
@@ -33,14 +32,12 @@ pub struct WorkerId(String);
 
 impl WorkerId {
     /// The identity that belongs to this public key, in the text form of nkeys (`U...`).
-    #[must_use]
     pub fn of(public_key: &str) -> Self {
         let digest = Sha256::digest(public_key.as_bytes());
         Self(platform::content::hex(&digest[..8]))
     }
 
     /// As text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -73,56 +70,47 @@ pub struct Subjects {
 
 impl Subjects {
     /// Those of an event.
-    #[must_use]
     pub fn of(event: &str) -> Self {
         Self { event: event.to_owned() }
     }
 
     /// The event.
-    #[must_use]
     pub fn event(&self) -> &str {
         &self.event
     }
 
     /// Worker to manager: a request of this kind.
-    #[must_use]
     pub fn request(&self, worker: &WorkerId, kind: &str) -> String {
         format!("renmei.{}.res.{worker}.{kind}", self.event)
     }
 
     /// The requests of all workers.
-    #[must_use]
     pub fn requests(&self) -> String {
         format!("renmei.{}.res.*.*", self.event)
     }
 
     /// Manager to one start of a worker: `job`, or `ctl`, an order. `session` is drawn at random by each start of a worker,
     /// and stands in its hello.
-    #[must_use]
     pub fn to_worker(&self, worker: &WorkerId, session: u64, kind: &str) -> String {
         format!("renmei.{}.w.{worker}.{session}.{kind}", self.event)
     }
 
     /// Manager to all workers.
-    #[must_use]
     pub fn all(&self) -> String {
         format!("renmei.{}.all", self.event)
     }
 
     /// Worker to manager, lossy: a game in progress.
-    #[must_use]
     pub fn board(&self, worker: &WorkerId, lease: impl fmt::Display) -> String {
         format!("renmei.{}.live.{worker}.{lease}", self.event)
     }
 
     /// The games in progress of all workers.
-    #[must_use]
     pub fn boards(&self) -> String {
         format!("renmei.{}.live.*.*", self.event)
     }
 
     /// The worker whose request or board the server let pass on this subject; `None` for any other subject.
-    #[must_use]
     pub fn sender(&self, subject: &str) -> Option<WorkerId> {
         let mut words = subject.split('.');
         (words.next()? == "renmei" && words.next()? == self.event).then_some(())?;
@@ -137,7 +125,6 @@ impl Subjects {
 
     /// True if an answer sent to `reply` goes to the worker itself. An answer to a worker's request is sent only where this holds:
     /// the server does not check where a sender wants its answer to go.
-    #[must_use]
     pub fn is_inbox_of(worker: &WorkerId, reply: &str) -> bool {
         let rest = reply.strip_prefix(&Self::inbox(worker));
         reply.len() < 128 && rest.is_some_and(|rest| rest.starts_with('.'))

@@ -187,11 +187,11 @@ impl Supervisor {
     fn explain(&self, life: Life) -> HubError {
         let listen = || self.setup.listen.to_string();
         match life.fatal {
-            Some(says) if says.contains("address already in use") => HubError::PortTaken { listen: listen() },
+            Some(says) if says.contains("address already in use") => HubError::PortTaken(listen()),
             Some(says) if says.starts_with("Error listening on port") => {
                 HubError::Listen { listen: listen(), says }
             }
-            _ => HubError::Ended { last_lines: self.shared.lock().last_lines.text() },
+            _ => HubError::Ended(self.shared.lock().last_lines.text()),
         }
     }
 }

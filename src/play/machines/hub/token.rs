@@ -42,7 +42,6 @@ impl Token {
     }
 
     /// The whole line, with its secret.
-    #[must_use]
     pub fn line(&self) -> String {
         let mut bytes = [self.secret, self.certificate].concat();
         bytes.extend(checksum(&bytes));
@@ -50,7 +49,6 @@ impl Token {
     }
 
     /// The port of the server.
-    #[must_use]
     pub fn port(&self) -> u16 {
         self.server.port
     }

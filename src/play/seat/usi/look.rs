@@ -77,7 +77,6 @@ pub enum Step {
 
 impl Step {
     /// What the engine owes; `None` while it was not asked for anything.
-    #[must_use]
     pub fn owed(self) -> Option<&'static str> {
         match self {
             Self::Queued => None,
@@ -147,7 +146,6 @@ pub enum Failing {
 
 impl LookFault {
     /// A fault of this program.
-    #[must_use]
     pub fn of_panic(how: &str) -> Self {
         Self { step: Step::Queued, how: Failing::Panicked(how.to_owned()), trace: String::new() }
     }
@@ -309,7 +307,6 @@ fn patient(limits: SeatLimits) -> SeatLimits {
 }
 
 /// A score of the side to move by which it is far behind.
-#[must_use]
 pub fn is_behind(score: Score) -> Option<Score> {
     let is_behind = match score {
         Score::Cp(cp) => cp <= -FAR,

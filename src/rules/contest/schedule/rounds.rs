@@ -68,7 +68,6 @@ pub struct Paired {
 }
 
 /// Pairs the waiting players; at most one has no opponent.
-#[must_use]
 pub fn pair(seekers: &[Seeker], method: Method, seed: u64) -> Paired {
     let field = Field { seekers, method, seed, fewest: seekers.iter().map(|s| s.byes).min().unwrap_or(0) };
     let mate = least_cost(seekers.len().next_multiple_of(2), |a, b| field.cost(a, b));

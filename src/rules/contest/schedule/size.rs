@@ -13,7 +13,6 @@ use referee::pairing::Pairing;
 
 impl Stage {
     /// The stage with the least size; equal for two stages that differ in size alone.
-    #[must_use]
     pub fn without_size(&self) -> Self {
         let (format, games) = match self.format {
             Format::RoundRobin { .. } => (Format::RoundRobin { cycles: 1 }, 1),
@@ -35,29 +34,17 @@ impl Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum SizeFault {
     /// More games of an encounter were begun.
-    #[error("{needed} games of an encounter were begun, so that `games` is at least {needed}")]
-    Games {
-        /// The least number.
-        needed: u64,
-    },
+    #[error("{0} games of an encounter were begun, so that `games` is at least {0}")]
+    Games(u64),
     /// A later cycle was begun.
-    #[error("cycle {needed} was begun, so that `cycles` is at least {needed}")]
-    Cycles {
-        /// The least number.
-        needed: u64,
-    },
+    #[error("cycle {0} was begun, so that `cycles` is at least {0}")]
+    Cycles(u64),
     /// A later round was begun.
-    #[error("round {needed} was begun, so that `rounds` is at least {needed}")]
-    Rounds {
-        /// The least number.
-        needed: u32,
-    },
+    #[error("round {0} was begun, so that `rounds` is at least {0}")]
+    Rounds(u32),
     /// More games of the sequential test were begun.
-    #[error("{needed} games were begun, so that `max_games` is at least {needed}")]
-    MaxGames {
-        /// The least number.
-        needed: u64,
-    },
+    #[error("{0} games were begun, so that `max_games` is at least {0}")]
+    MaxGames(u64),
     /// A game of a later stage was begun.
     #[error(
         "games of stage {later} were begun, and who plays them follows from stage {stage}, which keeps its size"
@@ -81,7 +68,6 @@ pub struct Resizing<'a> {
 
 impl<'a> Resizing<'a> {
     /// The step from one list of stages to another that differs in size alone.
-    #[must_use]
     pub fn new(was: &'a [Stage], is: &'a [Stage], players: usize) -> Self {
         Self { was, is, players, joined: &[] }
     }
@@ -112,7 +98,7 @@ impl<'a> Resizing<'a> {
         let (pass, at) = (place / one_pass, place % one_pass);
         let (cycle, game) = (pass / was.passes(), pass % was.passes() * was.stride() + game);
         if game >= is.passes() * is.stride() {
-            return Err(SizeFault::Games { needed: game + 1 });
+            return Err(SizeFault::Games(game + 1));
         }
         let (pass, game) = (cycle * is.passes() + game / is.stride(), game % is.stride());
         let Some(encounter) = field(is).number((whose, pass * one_pass + at)) else {
@@ -129,11 +115,11 @@ impl<'a> Resizing<'a> {
 fn too_few(stage: &Stage, cycle: u64, encounter: u64, pairing: &Pairing) -> SizeFault {
     match stage.format {
         Format::Swiss { .. } | Format::Random { .. } | Format::Information { .. } => {
-            SizeFault::Rounds { needed: pairing.round }
+            SizeFault::Rounds(pairing.round)
         }
-        Format::Sprt { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
-        Format::Precision { .. } => SizeFault::Games { needed: 2 * (encounter + 1) },
-        _ => SizeFault::Cycles { needed: cycle + 1 },
+        Format::Sprt { .. } => SizeFault::MaxGames(2 * (encounter + 1)),
+        Format::Precision { .. } => SizeFault::Games(2 * (encounter + 1)),
+        _ => SizeFault::Cycles(cycle + 1),
     }
 }
 
@@ -258,16 +244,16 @@ mod tests {
             let resizing = Resizing::new(&was, &is, players);
             games.iter().filter_map(|game| resizing.place(game).err()).max()
         };
-        assert_eq!(fault(&round_robin(6, 1), &round_robin(4, 1), 3), Some(SizeFault::Games { needed: 6 }));
-        assert_eq!(fault(&round_robin(2, 3), &round_robin(2, 1), 3), Some(SizeFault::Cycles { needed: 3 }));
+        assert_eq!(fault(&round_robin(6, 1), &round_robin(4, 1), 3), Some(SizeFault::Games(6)));
+        assert_eq!(fault(&round_robin(2, 3), &round_robin(2, 1), 3), Some(SizeFault::Cycles(3)));
         let swiss = |rounds| Stage { format: Format::Swiss { rounds }, games: 1, ..Stage::default() };
-        assert_eq!(fault(&swiss(3), &swiss(2), 4), Some(SizeFault::Rounds { needed: 3 }));
+        assert_eq!(fault(&swiss(3), &swiss(2), 4), Some(SizeFault::Rounds(3)));
         let sprt = |max_games| Stage { format: Format::Sprt { max_games }, games: 2, ..Stage::default() };
         let known = |max_games| {
             let within = "5 elo".parse().unwrap();
             Stage { format: Format::Precision { max_games, within }, games: 2, ..Stage::default() }
         };
-        assert_eq!(fault(&known(12), &known(8), 2), Some(SizeFault::Games { needed: 12 }));
+        assert_eq!(fault(&known(12), &known(8), 2), Some(SizeFault::Games(12)));
         let fault = fault(&sprt(12), &sprt(8), 2).unwrap();
         assert_eq!(fault.to_string(), "12 games were begun, so that `max_games` is at least 12");
     }

@@ -128,10 +128,7 @@ impl Entered<'_> {
             return Points::ZERO;
         }
         let won = self.scoring.win[0] * self.stage.encounter_games();
-        match round <= accelerated.div_ceil(2) {
-            true => won,
-            false => Points::thousandths(won.in_thousandths() / 2),
-        }
+        if round <= accelerated.div_ceil(2) { won } else { Points::thousandths(won.in_thousandths() / 2) }
     }
 
     /// A random order of the entrants by their seats, for one purpose in one round.

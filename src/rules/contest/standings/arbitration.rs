@@ -42,7 +42,6 @@ impl Arbitration {
 
     /// Black and white of the pairings that arbiters have given for a round of a Swiss: of players who have not withdrawn,
     /// the later decision where two name the same player.
-    #[must_use]
     pub fn pairings(&self, round: When) -> Vec<[PlayerId; 2]> {
         let mut given: Vec<[PlayerId; 2]> = vec![];
         for (_, players) in self.pairings.iter().rev().filter(|(when, _)| *when == round) {
@@ -56,7 +55,6 @@ impl Arbitration {
     }
 
     /// The points that players have lost in a stage, from 0.
-    #[must_use]
     pub fn penalties(&self, stage: u8) -> BTreeMap<PlayerId, Points> {
         self.before((stage, u32::MAX))
     }
@@ -75,7 +73,6 @@ impl Arbitration {
     }
 
     /// True if a player plays no game of that round, because it had withdrawn before.
-    #[must_use]
     pub fn is_out(&self, player: PlayerId, round: When) -> bool {
         let before = |(when, of, _): &&(When, PlayerId, bool)| *of == player && *when < round;
         self.withdrawals.iter().rfind(before).is_some_and(|(_, _, is_out)| *is_out)
@@ -95,7 +92,6 @@ impl Arbitration {
     }
 
     /// True if a player has withdrawn, and not come back.
-    #[must_use]
     pub fn has_withdrawn(&self, player: PlayerId) -> bool {
         self.is_out(player, (u8::MAX, u32::MAX))
     }

@@ -12,25 +12,21 @@ pub struct Ranges {
 
 impl Ranges {
     /// Number of indices in the set.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// True if the set is empty.
-    #[must_use]
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// True if `index` is in the set.
-    #[must_use]
     pub fn contains(&self, index: u64) -> bool {
         self.around(index).is_some()
     }
 
     /// The first index from `from` on that is not in the set.
-    #[must_use]
     pub fn first_absent(&self, from: u64) -> u64 {
         self.around(from).map_or(from, |range| range.end)
     }
@@ -41,7 +37,6 @@ impl Ranges {
     }
 
     /// True if every index of this set is in `other`.
-    #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.iter().all(|range| other.first_absent(range.start) >= range.end)
     }

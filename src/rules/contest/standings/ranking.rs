@@ -44,13 +44,11 @@ fn is_none(penalty: &Points) -> bool {
 impl Row {
     /// The value of a tie-break, in thousandths of a point (Sonneborn-Berger: millionths); `None` where the stage does not
     /// use it.
-    #[must_use]
     pub fn tie_break(&self, wanted: TieBreak) -> Option<i64> {
         value(&self.tie_breaks, wanted)
     }
 
     /// The penalty, if there is one.
-    #[must_use]
     pub fn penalty(&self) -> Option<Points> {
         Some(self.penalty).filter(|penalty| *penalty != Points::ZERO)
     }

@@ -25,19 +25,16 @@ pub struct Wdl {
 
 impl Wdl {
     /// Games that count.
-    #[must_use]
     pub fn games(self) -> u64 {
         self.wins + self.draws + self.losses
     }
 
     /// Twice the score.
-    #[must_use]
     pub fn half_points(self) -> u64 {
         2 * self.wins + self.draws
     }
 
     /// The score over the games, from 0 to 1; `None` without games.
-    #[must_use]
     pub fn score(self) -> Option<f64> {
         (self.games() > 0).then(|| self.half_points() as f64 / 2.0 / self.games() as f64)
     }
@@ -97,26 +94,22 @@ pub struct Record {
 
 impl Record {
     /// The games of both colours.
-    #[must_use]
     pub fn games(&self) -> Wdl {
         self.black + self.white
     }
 
     /// Twice the score, byes included.
-    #[must_use]
     pub fn half_points(&self) -> u64 {
         self.games().half_points() + self.bye_half_points
     }
 
     /// Games lost by faults: time, a lost process or connection, an illegal move; resigned because of one included.
-    #[must_use]
     pub fn faults(&self) -> u64 {
         let lost = WinBy::ALL.iter().filter(|by| by.is_fault()).map(|by| self.lost(by.name()));
         lost.sum::<u64>() + self.gave_up
     }
 
     /// Games lost by `cause`.
-    #[must_use]
     pub fn lost(&self, cause: &str) -> u64 {
         self.lost_by.get(cause).copied().unwrap_or(0)
     }
@@ -192,7 +185,6 @@ pub struct Evidence {
 
 impl Tally {
     /// The statistics of two players, from the side of the first.
-    #[must_use]
     pub fn numbers(&self, player: PlayerId, opponent: PlayerId) -> Numbers {
         let Wdl { wins, draws, losses } = between(&self.evidence.met, player, opponent);
         let single = Trinomial { losses, draws, wins };
@@ -204,19 +196,16 @@ impl Tally {
     }
 
     /// Games that count as evidence: those that repeat no earlier one.
-    #[must_use]
     pub fn distinct_games(&self) -> u64 {
         self.evidence.met.values().map(|wdl| wdl.games()).sum()
     }
 
     /// The distinct games of two players against each other, from the side of the first.
-    #[must_use]
     pub fn distinct_between(&self, player: PlayerId, opponent: PlayerId) -> Wdl {
         between(&self.evidence.met, player, opponent)
     }
 
     /// Games that count.
-    #[must_use]
     pub fn games(&self) -> u64 {
         self.met.values().map(|wdl| wdl.games()).sum()
     }
@@ -230,13 +219,11 @@ impl Tally {
     }
 
     /// Every game that `player` and `opponent` played against each other, from `player`'s side.
-    #[must_use]
     pub fn between(&self, player: PlayerId, opponent: PlayerId) -> Wdl {
         between(&self.met, player, opponent)
     }
 
     /// The points of `player` in its games against `opponent`.
-    #[must_use]
     pub fn points(&self, scoring: &Scoring, player: PlayerId, opponent: PlayerId) -> Points {
         let met = |black, white| self.met.get(&(black, white)).copied().unwrap_or_default();
         scoring.games(Color::Black, met(player, opponent))
@@ -244,7 +231,6 @@ impl Tally {
     }
 
     /// The distinct colour-swapped pairs of `player` and `opponent`, from `player`'s side.
-    #[must_use]
     pub fn pentanomial(&self, player: PlayerId, opponent: PlayerId) -> Pentanomial {
         let key = (player.min(opponent), player.max(opponent));
         let mut counts = self.evidence.pairs.get(&key).copied().unwrap_or_default();

@@ -18,7 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::BTreeMap;
 
 /// A rule that ranks players who are level in score. Its name in a configuration and in JSON is [`TieBreak::key`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum TieBreak {
     /// The sum of the opponents' scores; also called Solkoff, or sum of opponents' scores (SOS).
     Buchholz,
@@ -66,7 +67,6 @@ impl TieBreak {
     ];
 
     /// The tie-breaks of a format where an event names none, in their order.
-    #[must_use]
     pub fn of(format: Format) -> &'static [Self] {
         match format {
             Format::Knockout { .. } => &[],
@@ -81,26 +81,11 @@ impl TieBreak {
     }
 
     /// Its name in a configuration and in JSON.
-    #[must_use]
     pub fn key(self) -> &'static str {
-        match self {
-            Self::Buchholz => "buchholz",
-            Self::Sosos => "sosos",
-            Self::Median => "median",
-            Self::MedianOfBeaten => "median-of-beaten",
-            Self::SonnebornBerger => "sonneborn-berger",
-            Self::DirectEncounter => "direct-encounter",
-            Self::Wins => "wins",
-            Self::WinsAsWhite => "wins-as-white",
-            Self::Progressive => "progressive",
-            Self::Rating => "rating",
-            Self::Seed => "seed",
-            Self::Lot => "lot",
-        }
+        self.into()
     }
 
     /// Its English name, as the heading of a column.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Buchholz => "Buchholz",
@@ -119,7 +104,6 @@ impl TieBreak {
     }
 
     /// A value of [`Row::tie_breaks`](super::Row::tie_breaks) as text; `-` for none.
-    #[must_use]
     pub fn text(self, value: Option<i64>) -> String {
         let Some(value) = value else { return "-".to_owned() };
         match self.unit() {
@@ -211,26 +195,22 @@ impl Default for RankingRules {
 
 impl RankingRules {
     /// True if they are those of an event that says nothing of them; lots and ratings do not matter then.
-    #[must_use]
     pub fn is_usual(&self) -> bool {
         Self { seed: 0, ratings: vec![], ..self.clone() } == Self::default()
     }
 
     /// True if declared ratings are among the tie-breaks.
-    #[must_use]
     pub fn ranks_by_rating(&self) -> bool {
         self.tie_breaks.iter().flatten().any(|tie_break| *tie_break == TieBreak::Rating)
     }
 
     /// True if the table of a stage ranks its players, and not their Elo: in a Swiss, a knock-out, and where points or
     /// tie-breaks are the event's own.
-    #[must_use]
     pub fn ranks(&self, format: Format) -> bool {
         matches!(format, Format::Swiss { .. } | Format::Knockout { .. }) || !self.is_usual()
     }
 
     /// The tie-breaks of a stage of this format, in their order. A knock-out has none.
-    #[must_use]
     pub fn of(&self, format: Format) -> &[TieBreak] {
         match (&self.tie_breaks, format) {
             (Some(order), Format::Knockout { .. }) => &order[..0],

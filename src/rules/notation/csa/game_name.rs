@@ -26,7 +26,6 @@ pub enum Wish {
 
 impl Wish {
     /// Reads `+`, `-` or `*`.
-    #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         match text {
             "+" => Some(Self::Black),
@@ -37,7 +36,6 @@ impl Wish {
     }
 
     /// The colour; `None` for any.
-    #[must_use]
     pub fn color(self) -> Option<Color> {
         match self {
             Self::Black => Some(Color::Black),
@@ -47,7 +45,6 @@ impl Wish {
     }
 
     /// True if two players with these wishes can meet.
-    #[must_use]
     pub fn fits(self, other: Self) -> bool {
         self == Self::Either || self != other
     }
@@ -91,14 +88,12 @@ const NAME_MAX: usize = 64;
 
 impl GameName {
     /// The name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// The time of both players, counted as CSA servers do: in whole seconds or, where the name asks for it, as with
     /// a stop-watch.
-    #[must_use]
     pub fn time(&self) -> TimeControl {
         let [main, byoyomi, increment] = self.seconds.map(|s| Duration::from_secs(u64::from(s)));
         let accounting = if self.stop_watch { Accounting::StopWatch } else { Accounting::Seconds };
@@ -106,25 +101,21 @@ impl GameName {
     }
 
     /// True if the second number begins with a zero: time is counted in multiples of the byoyomi.
-    #[must_use]
     pub fn is_stop_watch(&self) -> bool {
         self.stop_watch
     }
 
     /// True if games of this name are paired at fixed times instead of by order of arrival.
-    #[must_use]
     pub fn is_floodgate(&self) -> bool {
         self.text.starts_with("floodgate-")
     }
 
     /// True if games of this name start from moves set with `%%SETBUOY`.
-    #[must_use]
     pub fn is_buoy(&self) -> bool {
         self.text.starts_with("buoy_")
     }
 
     /// The start position as SFEN, if the name asks for a handicap.
-    #[must_use]
     pub fn handicap(&self) -> Option<String> {
         let (_, camp) = HANDICAPS.iter().find(|(prefix, _)| self.text.starts_with(prefix))?;
         Some(format!("lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/{camp} b - 1"))
@@ -176,7 +167,6 @@ pub struct Entry {
 
 impl Entry {
     /// Reads a password.
-    #[must_use]
     pub fn read(password: &str) -> Self {
         let (name, trip) =
             password.split_once(',').map_or((password, None), |(name, trip)| (name, Some(trip)));
@@ -204,7 +194,6 @@ fn game_and_wish(text: &str) -> Option<(GameName, Wish)> {
 
 /// The public id of a player: the name and, with a trip, `+` and the MD5 of the trip in hex. The hash is unsalted and
 /// public, as on floodgate: it proves only that two logins know the same trip.
-#[must_use]
 pub fn player_id(name: &str, trip: Option<&str>) -> String {
     use md5::{Digest, Md5};
     use std::fmt::Write;
@@ -223,7 +212,6 @@ const SHORT_TRIP: usize = 4;
 
 /// Ids of players for people: the name alone, or with as much of the trip as distinguishes players of the same name. The
 /// database keeps the full ids.
-#[must_use]
 pub fn short_ids(ids: &[String]) -> Vec<String> {
     let mut bearers: HashMap<&str, Vec<&str>> = HashMap::new();
     for id in ids {

@@ -18,7 +18,6 @@ const SMALL_VOWELS: &str = "ぁぃぅぇぉ";
 
 /// The names of a field in the protocol's letters, in the field's order. A name that the protocol can spell stays as it is;
 /// another that would look like one before it gets a number.
-#[must_use]
 pub fn player_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let names: Vec<&str> = names.into_iter().collect();
     let plain: Vec<&str> = names.iter().copied().filter(|name| is_player_name(name)).collect();
@@ -50,7 +49,6 @@ fn other_name(name: &str, at: usize, plain: &[&str], given: &[String]) -> String
 }
 
 /// A text in letters of the protocol, at most [`NAME_MAX`] of them.
-#[must_use]
 pub fn spelled(text: &str) -> String {
     let mut out = String::new();
     let mut doubles = false;

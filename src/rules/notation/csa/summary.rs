@@ -129,7 +129,6 @@ impl TimeUnit {
     pub const MILLISECOND: Self = Self { count: 1, of: Span::Msec };
 
     /// A time in whole units.
-    #[must_use]
     pub fn count(self, time: Duration) -> u64 {
         let millis = match self.of {
             Span::Msec => 1,
@@ -143,7 +142,6 @@ impl TimeUnit {
 
 impl TimeBlock {
     /// A time control in whole units; fractions are dropped.
-    #[must_use]
     pub fn counted(time: &TimeControl, unit: TimeUnit) -> Self {
         Self {
             unit: Some(unit),
@@ -159,7 +157,6 @@ impl TimeBlock {
 
 impl Times {
     /// One block if both sides have the same time control, one each otherwise.
-    #[must_use]
     pub fn counted(times: &[TimeControl; 2], unit: TimeUnit) -> Self {
         match times[0] == times[1] {
             true => Self::Same(TimeBlock::counted(&times[0], unit)),
@@ -247,7 +244,6 @@ fn line(f: &mut fmt::Formatter<'_>, key: &str, value: Option<&impl fmt::Display>
 }
 
 /// `+` or `-`.
-#[must_use]
 pub fn sign(color: Color) -> char {
     if color == Color::Black { '+' } else { '-' }
 }

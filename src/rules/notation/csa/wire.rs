@@ -196,7 +196,6 @@ pub const NAME_MAX: usize = 32;
 
 /// True for a valid name of a player: letters, digits and `_ - @ .`, at most [`NAME_MAX`] of them, not beginning
 /// with a dot.
-#[must_use]
 pub fn is_player_name(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-@.".contains(&b);
     (1..=NAME_MAX).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(allowed)
@@ -270,7 +269,6 @@ impl Played {
 
     /// Floodgate's comment `'* score pv`: the score in centipawns from black's side, +-100000 for a mate, and the
     /// expected moves in CSA notation. The score of a [`Thought`] is from the mover's side, as everywhere else.
-    #[must_use]
     pub fn thought(&self, by_black: bool) -> Option<Thought> {
         let comment = self.rest.as_deref()?;
         let comment = comment.split(',').find_map(|field| field.strip_prefix("'*"))?.trim();

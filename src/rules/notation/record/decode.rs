@@ -12,7 +12,6 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
 }
 
 /// A text in UTF-16 as UTF-8; its first bytes, a byte order mark, name it. Other bytes stay as they are.
-#[must_use]
 pub fn unicode(bytes: &[u8]) -> Cow<'_, [u8]> {
     let encoding = match bytes {
         [0xff, 0xfe, ..] => UTF_16LE,
@@ -24,7 +23,6 @@ pub fn unicode(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 /// The lines of a text in UTF-8 (with or without BOM), CP932, EUC-JP or ISO-2022-JP. Each line is decoded alone, because real
 /// files mix encodings; invalid bytes are replaced.
-#[must_use]
 pub fn lines(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines: Vec<String> =
@@ -55,7 +53,6 @@ pub(super) fn decoded(line: &[u8]) -> String {
 }
 
 /// The encoding of a text that is not UTF-8, for messages.
-#[must_use]
 pub fn encoding_of(bytes: &[u8]) -> &'static str {
     let is = |encoding: &'static encoding_rs::Encoding| !encoding.decode_without_bom_handling(bytes).1;
     match bytes {

@@ -266,7 +266,6 @@ pub enum Flaw {
 
 impl Flaw {
     /// True if it is certainly an illegal move.
-    #[must_use]
     pub fn is_illegal(&self) -> bool {
         matches!(
             self,

@@ -78,7 +78,6 @@ pub struct OtherLine<'a>(&'a [u8]);
 
 impl<'a> EngineLineRef<'a> {
     /// Reads a line as it came from the pipe. Line ends and blanks around it are dropped.
-    #[must_use]
     pub fn parse(line: &'a [u8]) -> Self {
         let line = line.trim_ascii();
         let mut words = bytes_words(line);
@@ -98,7 +97,6 @@ impl<'a> EngineLineRef<'a> {
 
 impl OtherLine<'_> {
     /// Reads the line; bytes that are not UTF-8 become U+FFFD.
-    #[must_use]
     pub fn read(self) -> EngineLine {
         let line = String::from_utf8_lossy(self.0);
         let mut words = Words(&line);
@@ -125,7 +123,6 @@ fn id(mut words: Words) -> Option<EngineLine> {
 impl EngineLine {
     /// Reads a line as it came from the pipe. Bytes that are not UTF-8 become U+FFFD; line ends and blanks around the
     /// line are dropped.
-    #[must_use]
     pub fn parse(line: &[u8]) -> Self {
         match EngineLineRef::parse(line) {
             EngineLineRef::Info(info) => Self::Info(Box::new(info.read())),

@@ -74,14 +74,12 @@ impl<'a> InfoLine<'a> {
     }
 
     /// The line as it was printed, without the blanks around it.
-    #[must_use]
     pub const fn bytes(self) -> &'a [u8] {
         self.0
     }
 
     /// True if the line has a score and no `multipv` other than 1. Only words before `pv` or `string` are read, because an
     /// engine may print thousands of these lines for one move.
-    #[must_use]
     pub fn scores_best_line(self) -> bool {
         let (mut words, mut scores) = (bytes_words(self.0), false);
         while let Some(word) = words.next() {
@@ -96,7 +94,6 @@ impl<'a> InfoLine<'a> {
     }
 
     /// The device that the engine reports in a line `info string device ..`, made printable and cut.
-    #[must_use]
     pub fn device(self) -> Option<String> {
         const KEPT: usize = 300;
         let device = self.0.strip_prefix(b"info string device ")?.trim_ascii();
@@ -104,7 +101,6 @@ impl<'a> InfoLine<'a> {
     }
 
     /// Reads the line; bytes that are not UTF-8 become U+FFFD.
-    #[must_use]
     pub fn read(self) -> Info {
         Info::of(&String::from_utf8_lossy(self.0))
     }

@@ -7,7 +7,6 @@ use super::{Model, Sprt, Verdict};
 
 impl Sprt {
     /// The claim of a verdict about the first side against the second; `None` without a verdict.
-    #[must_use]
     pub fn claim(&self, verdict: Verdict, first: &str, second: &str) -> Option<String> {
         let (claim, error) = match verdict {
             Verdict::H1 => (self.more(self.elo0, ["stronger", "weaker"], first, second), self.alpha),

@@ -20,7 +20,6 @@ fn millis(time: Duration) -> f64 {
 
 /// By how much the reply was late, beyond the margin, of a game that ended on time; `None` if no reply came. The
 /// evidence of such a game begins with `late_text`.
-#[must_use]
 pub fn lateness(evidence: &str) -> Option<Duration> {
     let (_, times) = evidence.lines().next()?.rsplit_once(CAME)?;
     let (took, allowed) = times.split_once(OF)?;
@@ -32,13 +31,11 @@ const WAITED: &str = "the engine waited ";
 const FOR: &str = " ms of its turn for a processor";
 
 /// The line of evidence of an engine whose threads waited for a processor while it lost on time.
-#[must_use]
 pub fn starved_text(waited: Duration) -> String {
     format!("{WAITED}{}{FOR}", waited.as_millis())
 }
 
 /// True if the evidence of a game that ended on time has the line of [`starved_text`].
-#[must_use]
 pub fn is_starved(evidence: &str) -> bool {
     evidence.lines().nth(1).is_some_and(|line| line.trim().starts_with(WAITED) && line.ends_with(FOR))
 }

@@ -6,7 +6,8 @@
 use std::fmt;
 
 /// What a side made of its rook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Rook {
     /// On its own right-hand side: files 1 to 4 for black, 9 to 6 for white.
     Static,
@@ -29,7 +30,6 @@ pub struct Family {
 
 impl Family {
     /// The family of a position given as SFEN.
-    #[must_use]
     pub fn of(sfen: &str) -> Self {
         let mut words = sfen.split(' ');
         let (board, hands) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
@@ -67,16 +67,6 @@ fn files_of(rank: &str, piece: char) -> impl Iterator<Item = u32> {
         file = file.saturating_sub(1);
         found
     })
-}
-
-impl fmt::Display for Rook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Static => "static",
-            Self::Ranging => "ranging",
-            Self::Free => "free",
-        })
-    }
 }
 
 impl fmt::Display for Family {

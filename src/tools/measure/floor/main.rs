@@ -1,10 +1,7 @@
 //! The least work a program needs for these games: two pipes, without rules, clock, schedule or records. Its figures
 //! stand beside the manager's, because pipes and the system's scheduler dominate the cost of a ply.
 //!
-//! One blocking thread per concurrent game. Without `--engine` the program is itself the engine: see [`king`]. Nothing in it
-//! belongs to one system, so that it is measured under Wine as well.
-
-mod king;
+//! One blocking thread per concurrent game.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -34,7 +31,7 @@ fn main() -> Result<()> {
     let number = |flag, default| -> Result<u64> {
         text(flag, default).parse().with_context(|| format!("`{flag}` is not a number"))
     };
-    let Some(engine) = flags.get("--engine") else { return king::play(number("--sleep-us", "0")?) };
+    let engine = flags.get("--engine").context("`--engine` is missing")?;
     let mode = text("--mode", "king");
     let job = Job {
         engine: (*engine).to_owned(),

@@ -1,8 +1,7 @@
 //! Parts of all attacks: the target, the pace, the addresses of the attackers.
 
-use super::client::drain;
 use std::{
-    net::{SocketAddr, TcpStream},
+    net::SocketAddr,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::{Duration, Instant},
@@ -31,21 +30,6 @@ impl Target<'_> {
             pace.wait();
             act();
         }
-    }
-
-    /// Holds so many connections; those that are closed are opened again, at most 1,000 a second.
-    pub fn hold(&self, most: usize, open: impl Fn(usize) -> Option<TcpStream>) {
-        let (mut held, mut number) = (Vec::<TcpStream>::new(), 0);
-        self.repeat(20, || {
-            held.retain_mut(drain);
-            for _ in 0..50.min(most - held.len()) {
-                number += 1;
-                if let Some(socket) = open(number) {
-                    held.push(socket);
-                    self.hit();
-                }
-            }
-        });
     }
 
     /// Counts something that was sent.

@@ -29,7 +29,7 @@ pub fn connect(from: [u8; 4], to: SocketAddr) -> Result<TcpStream> {
 }
 
 /// The number of bytes that have arrived, and when the kernel had them if it stamps what arrives.
-pub fn receive(stream: &impl network::Socket, chunk: &mut [u8]) -> io::Result<(usize, Duration)> {
+fn receive(stream: &TcpStream, chunk: &mut [u8]) -> io::Result<(usize, Duration)> {
     let (bytes, waited) = network::receive(stream, chunk)?;
     Ok((bytes, now().saturating_sub(waited.unwrap_or_default())))
 }
@@ -70,20 +70,16 @@ impl Client {
         Ok(client)
     }
 
-    /// Waits for the offer of a game and does not answer it; returns its Game_ID.
+    /// Waits for the offer of a game and does not answer it.
     ///
     /// # Errors
     /// As [`Client::line`], or when the host refuses the game.
-    pub fn offered(&mut self) -> Result<String> {
-        let mut id = String::new();
+    fn offered(&mut self) -> Result<()> {
         loop {
             let (line, _) = self.line()?;
             ensure!(!line.starts_with("##[ERROR]"), "no game is offered: {line}");
-            if let Some(named) = line.strip_prefix("Game_ID:") {
-                id = named.to_owned();
-            }
             if line == "END Game_Summary" {
-                return Ok(id);
+                return Ok(());
             }
         }
     }
@@ -134,24 +130,18 @@ impl Client {
     }
 }
 
-/// Two players ask for a game of `name` and agree to it; returns its Game_ID and the arrival of black's `START`.
-pub fn start(players: &mut [Client; 2], name: &str) -> Result<(String, Duration)> {
+/// Two players ask for a game of `name` and agree to it; returns the arrival of black's `START`.
+pub fn start(players: &mut [Client; 2], name: &str) -> Result<Duration> {
     for (player, color) in players.iter_mut().zip(["+", "-"]) {
         player.say(&format!("%%GAME {name} {color}"))?;
     }
-    agree(players)
-}
-
-/// Both players agree to the game that they are offered; returns its Game_ID and the arrival of black's `START`.
-pub fn agree(players: &mut [Client; 2]) -> Result<(String, Duration)> {
-    let mut id = String::new();
     for player in &mut *players {
-        id = player.offered()?;
+        player.offered()?;
         player.say("AGREE")?;
     }
     let [black, white] = players.each_mut().map(|player| player.until("START:"));
     white?;
-    Ok((id, black?.1))
+    Ok(black?.1)
 }
 
 /// The side to move resigns.

@@ -178,7 +178,7 @@ impl Table {
     }
 
     fn play(&mut self, players: &mut [Client; 2], phase: &Phase) -> Result<()> {
-        let (_, mut began) = start(players, &format!("siege{}-3600-0", self.number))?;
+        let mut began = start(players, &format!("siege{}-3600-0", self.number))?;
         let mut played = vec![];
         for (ply, mv) in moves().enumerate().take(PLIES) {
             thread::sleep(PACE);

@@ -1,6 +1,6 @@
 //! The host under attack, in a directory of its own: its files and its process.
 
-use crate::{measure::own_time, process::Process};
+use crate::process::Process;
 use anyhow::Result;
 use std::{
     fs,
@@ -22,13 +22,13 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts a host with these keys after `[serve]`.
-    pub fn start(program: &Path, keys: &str) -> Result<Self> {
+    /// Starts a host.
+    pub fn start(program: &Path) -> Result<Self> {
         let dir = Scratch::new("siege")?;
         let (file, db, log) = (dir.file("serve.toml"), dir.file("siege.db"), dir.file("host.log"));
         let records = dir.file("records");
         let text = format!(
-            "[serve]\nname = \"siege\"\ntime_unit = \"msec\"\nmax_moves = 0\nrecords = {records:?}\n{keys}"
+            "[serve]\nname = \"siege\"\ntime_unit = \"msec\"\nmax_moves = 0\nrecords = {records:?}\n"
         );
         fs::write(&file, text)?;
         let mut serve = Command::new(program);
@@ -36,11 +36,6 @@ impl Host {
         let mut process = Process::start(&mut serve, &log)?;
         let address = process.logged("listening on ")?.parse()?;
         Ok(Self { process, address, dir })
-    }
-
-    /// Where its pages are, if its keys ask for some.
-    pub fn pages(&mut self) -> Result<SocketAddr> {
-        Ok(self.process.logged("pages on http://")?.trim_end_matches('/').parse()?)
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -60,22 +55,6 @@ impl Host {
     /// The most memory that it had since, in MB.
     pub fn memory(&self) -> Result<u64> {
         self.process.megabytes("VmHWM:")
-    }
-
-    /// Processor time of its threads whose names begin so.
-    pub fn time_of(&self, name: &str) -> Duration {
-        let Ok(tasks) = fs::read_dir(format!("/proc/{}/task", self.process.pid())) else {
-            return Duration::ZERO;
-        };
-        let named =
-            |task: &Path| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.starts_with(name));
-        let time = |task: &Path| own_time(&fs::read_to_string(task.join("stat")).ok()?);
-        tasks
-            .flatten()
-            .map(|task| task.path())
-            .filter(|task| named(task))
-            .filter_map(|task| time(&task))
-            .sum()
     }
 
     /// Bytes of its database, records and log.

@@ -9,7 +9,6 @@ use maud::{Markup, html};
 use referee::number::number;
 
 /// Renders the page.
-#[must_use]
 pub fn page(attribution: &Attribution) -> String {
     let title = plain(&attribution.event);
     let (games, builds) = (number(attribution.games, "game"), number(attribution.builds as u64, "build"));

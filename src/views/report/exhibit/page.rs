@@ -9,7 +9,6 @@ pub const SERIES: usize = 8;
 
 /// Removes characters from foreign text that are invisible, change the direction of text or are not allowed in XML.
 /// The template escapes `<` and `&`.
-#[must_use]
 pub fn plain(text: &str) -> String {
     let is_mark = |c: char| ('\u{300}'..'\u{370}').contains(&c);
     let is_hidden = |c: char| notation::is_hidden(c) || (c.width() == Some(0) && !is_mark(c));
@@ -17,13 +16,11 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Numbers with the signs for minus and for an error instead of hyphens.
-#[must_use]
 pub fn minus(numbers: &str) -> String {
     numbers.replace("+-", "±").replace('-', "−")
 }
 
 /// A number with thousands separated: 12 345.
-#[must_use]
 pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let groups: Vec<&str> =
@@ -71,7 +68,6 @@ impl Cell {
 impl Exhibit {
     /// The table, in a frame of this name that scrolls where the window is narrow, also by the keyboard; its first column of
     /// words names the rows.
-    #[must_use]
     pub fn page(&self, name: &str) -> Markup {
         let named = self.headings.iter().position(|heading| heading.is_left);
         html! {

@@ -5,7 +5,6 @@ use maud::html;
 
 impl Exhibit {
     /// The table in Markdown.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let rule = |is_left: bool| if is_left { "---".to_owned() } else { "---:".to_owned() };
@@ -19,7 +18,6 @@ impl Exhibit {
     }
 
     /// The table in BBCode.
-    #[must_use]
     pub fn bbcode(&self) -> String {
         let line = |tag: &str, cells: Vec<String>| {
             let cells: String = cells.iter().map(|cell| format!("[{tag}]{cell}[/{tag}]")).collect();
@@ -36,7 +34,6 @@ impl Exhibit {
     }
 
     /// The table in HTML without classes, for pages of others.
-    #[must_use]
     pub fn html(&self) -> String {
         let markup = html! {
             table border="1" {

@@ -8,7 +8,6 @@ use words::Language;
 pub type NamedRow<'a> = (Cell, &'a Row);
 
 /// The table of a stage.
-#[must_use]
 pub fn ranking(rows: &[NamedRow<'_>], words: Language) -> Exhibit {
     let has = |is: fn(&Row) -> bool| rows.iter().any(|(_, row)| is(row));
     let column =

@@ -6,14 +6,12 @@ use std::fmt;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that text takes in a terminal: kanji take two.
-#[must_use]
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
 impl Cell {
     /// What the cell says in a terminal.
-    #[must_use]
     pub fn text(&self) -> String {
         match &self.value {
             Value::Unknown => "-".to_owned(),

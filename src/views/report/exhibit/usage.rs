@@ -16,7 +16,6 @@ pub struct UsageRow<'a> {
 }
 
 /// The table of these players.
-#[must_use]
 pub fn usage(rows: &[UsageRow<'_>], words: Language) -> Exhibit {
     let late = |row: &UsageRow<'_>, share| {
         Cell::known(row.usage.latency(share), |ms| Cell::number(format!("{ms:.1} ms")))

@@ -39,7 +39,6 @@ const fn letters() -> [u8; 88] {
 }
 
 /// The alphabet as text, for the page.
-#[must_use]
 pub fn alphabet() -> String {
     LETTERS.iter().map(|&c| char::from(c)).collect()
 }
@@ -142,13 +141,11 @@ pub struct Part<'a>(&'a [Packed]);
 
 impl Part<'_> {
     /// Numbers of the first and the last game; `None` without games.
-    #[must_use]
     pub fn ends(&self) -> Option<(u64, u64)> {
         Some((self.0.first()?.0, self.0.last()?.0))
     }
 
     /// Number of games.
-    #[must_use]
     pub fn games(&self) -> usize {
         self.0.len()
     }
@@ -182,13 +179,11 @@ impl Packer {
     }
 
     /// Black and white of a game that has not ended yet.
-    #[must_use]
     pub fn players(&self, game: GameId) -> Option<[PlayerId; 2]> {
         self.drafts.get(&game).map(|draft| draft.players)
     }
 
     /// Number of packed games.
-    #[must_use]
     pub fn games(&self) -> usize {
         self.games.len()
     }
@@ -213,7 +208,6 @@ impl Packer {
     }
 
     /// The games by pages: first the newest ones, as many as fit on a page, then the others from the oldest on.
-    #[must_use]
     pub fn parts(&self) -> Vec<Part<'_>> {
         let mut newest = self.games.len();
         let mut bytes = 0;

@@ -25,7 +25,6 @@ pub struct LedgerPage<'a> {
 
 impl LedgerPage<'_> {
     /// Renders the page. It needs no network and no other file.
-    #[must_use]
     pub fn render(&self) -> String {
         let body = html! {
             header {
@@ -39,7 +38,6 @@ impl LedgerPage<'_> {
     }
 
     /// The content of the page, for other pages with its styles.
-    #[must_use]
     pub fn sections(&self) -> Markup {
         let labels = labels(self.ledger.nodes());
         let words = self.language;

@@ -27,7 +27,6 @@ pub struct Bar {
 }
 
 /// Elo of the first [`MOST_DRAWN`] players, each with its 95 % interval.
-#[must_use]
 pub fn elo(report: &Report, size: Size) -> Plot {
     let bar = |(place, line): (usize, &PlayerRow)| {
         let is_loose = !line.elo.is_bounded();
@@ -44,7 +43,6 @@ pub fn elo(report: &Report, size: Size) -> Plot {
 }
 
 /// Elo of the first [`MOST_DRAWN`] of some players, each with its 95 % interval, on a scale that holds `origin`.
-#[must_use]
 pub fn elo_bars(title: &str, bars: &[Bar], origin: f64, size: Size) -> Plot {
     let rated = &bars[..bars.len().min(MOST_DRAWN)];
     let (low, high) = elo_range(rated, origin);
@@ -100,7 +98,6 @@ fn elo_row(bar: &Bar, row: usize, x: &Axis, names: &Names, size: Size) -> Markup
 }
 
 /// Number of games by ending; endings that do not count come last.
-#[must_use]
 pub fn endings(report: &Report, size: Size, language: Language) -> Plot {
     let mut rows: Vec<(String, u64, &str)> = vec![];
     for (cause, games) in &report.endings {

@@ -25,13 +25,11 @@ pub(super) struct Curve {
 }
 
 /// Ratings over the number of games, of the first [`MOST_DRAWN`] players.
-#[must_use]
 pub fn ratings(history: &EventHistory, size: Size, language: Language) -> Plot {
     ratings_of(history, &history.order[..history.order.len().min(MOST_DRAWN)], size, language)
 }
 
 /// Rating of one player, by its number, over the number of games.
-#[must_use]
 pub fn player_ratings(history: &EventHistory, player: usize, size: Size, language: Language) -> Plot {
     let one: Vec<_> = history.order.iter().copied().filter(|known| known.index() == player).collect();
     ratings_of(history, &one, size, language)
@@ -92,7 +90,6 @@ fn settled(curves: &[Curve], games: f64) -> (f64, f64) {
 }
 
 /// Log-likelihood ratio of a sequential test over the pairs, between its bounds.
-#[must_use]
 pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size, language: Language) -> Plot {
     let points: Vec<(f64, f64)> = std::iter::once((0.0, 0.0))
         .chain(walk.points.iter().map(|&(pairs, llr)| (pairs as f64, llr)))
@@ -125,7 +122,6 @@ pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size, languag
 }
 
 /// Mean time of a move by ply.
-#[must_use]
 pub fn time(history: &EventHistory, size: Size, language: Language) -> Plot {
     let curves: Vec<Curve> = history
         .order

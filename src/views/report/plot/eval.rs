@@ -12,14 +12,12 @@ const HEIGHT: f64 = 260.0;
 
 /// Both engines' evaluations over the plies of a game, on the scale of expected score: steep where games are decided,
 /// flat where they are over. With a scale of one of the players all are on the common scale, and the picture says so.
-#[must_use]
 pub fn evaluation(game: &FullGame, scales: GameScales, size: Size) -> Plot {
     let opinions: Vec<_> = game.judged.iter().map(|judged| (judged.ply, judged.evaluation())).collect();
     judged(game, scales, Some(("judge", &opinions[..])).filter(|(_, opinions)| !opinions.is_empty()), size)
 }
 
 /// The same with a third opinion beside the players': the judge's name and its evaluation after each ply.
-#[must_use]
 pub fn judged(
     game: &FullGame,
     own: GameScales,
@@ -63,7 +61,6 @@ pub fn judged(
 }
 
 /// The evaluations of several engines over the plies of a game, each with the engine's name, on the same scale.
-#[must_use]
 pub fn opinions(title: &str, engines: &[(&str, Vec<(u32, Evaluation)>)], size: Size) -> Plot {
     let last = engines.iter().filter_map(|(_, points)| Some(points.last()?.0)).max().unwrap_or(2);
     let x = Axis::new(0.0, f64::from(last.max(2)), 56.0, size.width() - 12.0);

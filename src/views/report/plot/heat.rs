@@ -16,7 +16,6 @@ pub type Cell = Option<(f64, f64)>;
 
 /// A map of names by names. `cell` tells what the second of two adds to the first (row, column); where both are the same,
 /// what it is worth alone.
-#[must_use]
 pub fn heat(title: &str, names: &[String], cell: impl Fn(usize, usize) -> Cell, size: Size) -> Plot {
     let columns = if size == Size::Wide { COLUMNS.0 } else { COLUMNS.1 };
     let left = LETTER * (columns + 4) as f64;

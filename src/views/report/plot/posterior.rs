@@ -14,7 +14,6 @@ const NAMED: f64 = 0.05;
 const MOST_NAMED: usize = 5;
 
 /// Probability (0 to 1) of each commit, in their order, and of none of them.
-#[must_use]
 pub fn posterior(title: &str, commits: &[(String, f64)], none: f64, size: Size) -> Plot {
     let most = commits.iter().map(|(_, p)| *p).fold(none, f64::max).max(0.05);
     let x = Axis::new(0.0, commits.len().max(1) as f64, 48.0, size.width() - 8.0);

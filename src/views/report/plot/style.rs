@@ -36,7 +36,6 @@ const DARK: Colours = Colours {
 };
 
 /// Style rules for a page or a file: dark or light, as the reader's system prefers.
-#[must_use]
 pub fn rules() -> String {
     format!("{}@media(prefers-color-scheme:dark){{{}}}", light(), colours(&DARK))
 }

@@ -20,7 +20,6 @@ const SHORT_LEGEND: &str = "Elo of new against old";
 
 /// Elo of the new commit against the old one in each test, in the order of the tests: green where H1 was accepted, red
 /// where H0 was, hollow without a verdict.
-#[must_use]
 pub fn test_history(history: &TestHistory, size: Size) -> Plot {
     let most = if size == Size::Wide { MAX_TESTS } else { MAX_TESTS / 3 };
     let mut drawn: Vec<(&TestLine, &TestResult, f64)> = history

@@ -24,7 +24,6 @@ const LINE: f64 = 18.0;
 
 /// The values of all options, as their distance from the start in perturbations; the band is what chance alone does in 95
 /// of 100 tunings.
-#[must_use]
 pub fn tuning(title: &str, courses: &[Course], chance: &[(f64, f64)], size: Size) -> Plot {
     let curve = |(place, course): (usize, &Course)| Curve {
         name: course.name.clone(),

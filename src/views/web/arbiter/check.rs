@@ -54,7 +54,6 @@ impl Finding {
 }
 
 /// What stands out in the lines of one player in a game, ordered by time.
-#[must_use]
 pub fn findings(lines: &[TranscriptLine]) -> Vec<Finding> {
     let received = || lines.iter().filter(|line| line.way == Direction::Received);
     let text = |line: &TranscriptLine| String::from_utf8_lossy(&line.bytes).into_owned();

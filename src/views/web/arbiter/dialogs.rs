@@ -54,10 +54,7 @@ impl Forms<'_> {
     }
 
     pub fn reason(&self, required: bool) -> Markup {
-        let label = match required {
-            true => self.words.reason_required(),
-            false => self.words.reason_optional(),
-        };
+        let label = if required { self.words.reason_required() } else { self.words.reason_optional() };
         self.text("reason", label, REASON, required)
     }
 

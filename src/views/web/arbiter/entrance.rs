@@ -31,7 +31,6 @@ pub enum Games {
 
 impl Entrance {
     /// True if players name their game, and may come as they like.
-    #[must_use]
     pub fn is_league(&self) -> bool {
         matches!(self.games, Games::League(_))
     }
@@ -75,7 +74,6 @@ impl Entrance {
 }
 
 /// What a player enters into a program to log in, for clients that are often used.
-#[must_use]
 pub fn settings(words: Language, (host, port): (&str, &str), name: &str, password: &str) -> Markup {
     html! {
         h3 { "ShogiHome" }
@@ -88,10 +86,10 @@ pub fn settings(words: Language, (host, port): (&str, &str), name: &str, passwor
             (words.password(), password),
         ]))
         h3 { "usi-csa-bridge" }
-        pre { code { "server:\n  protocolVersion: v121\n  host: " (host) "\n  port: " (port) "\n  id: " (name) "\n  password: " (format!("{password:?}")) } }
+        pre data-copy=(words.copy_text()) { code { "server:\n  protocolVersion: v121\n  host: " (host) "\n  port: " (port) "\n  id: " (name) "\n  password: " (format!("{password:?}")) } }
         h3 { (words.other_clients()) }
-        pre { code { "host=" (host) "\nport=" (port) "\nuser=" (name) "\npass=" (password) } }
-        p { (words.first_line()) " " code { "LOGIN " (name) " " (password) } }
+        pre data-copy=(words.copy_text()) { code { "host=" (host) "\nport=" (port) "\nuser=" (name) "\npass=" (password) } }
+        p { (words.first_line()) " " code data-copy=(words.copy_text()) { "LOGIN " (name) " " (password) } }
     }
 }
 
@@ -111,10 +109,7 @@ fn host(at: &SocketAddr, headers: &HeaderMap) -> String {
     };
     let is_name =
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b".-[]:".contains(&b));
-    match at.ip().is_unspecified() && is_name {
-        true => name.to_owned(),
-        false => at.ip().to_string(),
-    }
+    if at.ip().is_unspecified() && is_name { name.to_owned() } else { at.ip().to_string() }
 }
 
 #[cfg(test)]

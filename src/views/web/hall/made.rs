@@ -38,7 +38,6 @@ impl<T> std::fmt::Debug for Made<T> {
 
 impl<T: Clone + Send + 'static> Made<T> {
     /// What `make` makes is `fresh` for so long at least.
-    #[must_use]
     pub fn new(fresh: Duration, make: Make<T>) -> Self {
         Self { make: Arc::new(make), fresh, kept: Arc::default() }
     }

@@ -187,10 +187,7 @@ pub(in super::super) struct Guarded {
 impl Guarded {
     /// The process of the engine.
     pub fn id(&self) -> Pid {
-        match self.wrapped {
-            true => Pid::from_raw(guardian::inside(self.engine.as_raw())),
-            false => self.engine,
-        }
+        if self.wrapped { Pid::from_raw(guardian::inside(self.engine.as_raw())) } else { self.engine }
     }
 
     /// Has the guardian pass a signal on, or end everything. A guardian that is gone has ended everything.
