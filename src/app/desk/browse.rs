@@ -29,7 +29,8 @@ struct Folder {
 
 /// Reads a folder: names that are not hidden.
 fn look(path: &Path) -> io::Result<Folder> {
-    let path = path.canonicalize()?;
+    // What `canonicalize` makes of a path on Windows, few programs can begin in.
+    let path = std::path::absolute(path)?;
     let (mut folders, mut programs, mut more) = (vec![], vec![], false);
     for entry in fs::read_dir(&path)? {
         let Ok(entry) = entry else { continue };
@@ -56,11 +57,12 @@ fn begin() -> PathBuf {
     std::env::home_dir().unwrap_or_else(|| PathBuf::from(std::path::MAIN_SEPARATOR_STR))
 }
 
-/// Where engines are often found: the home of the user, beside this program, and where packages put them.
+/// Where engines are often found: the home of the user, beside this program, where packages put them, and all disks.
 fn places() -> Vec<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_path_buf()));
     let games = platform::programs::GAMES.iter().map(PathBuf::from);
-    [begin()].into_iter().chain(beside).chain(games).filter(|place| place.is_dir()).collect()
+    let found = [begin()].into_iter().chain(beside).chain(games).filter(|place| place.is_dir());
+    found.chain(platform::files::drives()).collect()
 }
 
 /// The page of a folder.

@@ -21,6 +21,7 @@
 //! | time of a change of the file's data by the system ([`Stamp`]) | `st_ctime` | `st_ctime` | `ChangeTime` |
 //! | [`exposure`] | mode | mode | error: access lists are not evaluated |
 //! | [`is_executable`] | mode | mode | the ending of the name |
+//! | [`drives`]: where all paths begin | `/` | `/` | the letters of the disks |
 //! | [`sync_directory`] | `fsync` | `fsync` | nothing to do: a directory is written by the file system's journal |
 
 mod foreign;
@@ -32,8 +33,9 @@ mod umask;
 
 pub use foreign::Foreign;
 pub use side::{
-    close_to_others, create_directory, create_new, create_shared, exposure, give_users_umask, is_executable,
-    keep_private, open, owner_alone, read, read_linked, seal, share, symlink, sync_directory, write_below,
+    close_to_others, create_directory, create_new, create_shared, drives, exposure, give_users_umask,
+    is_executable, keep_private, open, owner_alone, read, read_linked, seal, share, symlink, sync_directory,
+    write_below,
 };
 
 use std::{
@@ -236,6 +238,26 @@ mod every_system {
         share(&create(&root.join("page.html")).unwrap()).unwrap();
         sync_directory(&root).unwrap();
         assert!(is_program(&std::env::current_exe().unwrap()) && !is_program(&root));
+    }
+
+    #[test]
+    fn a_file_is_written_again_and_again_while_others_read_it_and_they_see_it_whole() {
+        let place = tempfile::tempdir().unwrap();
+        let text = |turn: usize| turn.to_string().repeat(1000);
+        let write =
+            |turn| write_below(place.path(), Path::new("list"), text(turn).as_bytes(), Access::Private);
+        write(0).unwrap();
+        let is_written = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_written.load(std::sync::atomic::Ordering::Relaxed) {
+                    let read = fs::read_to_string(place.path().join("list")).unwrap_or_else(|_| text(0));
+                    assert!((0..100).any(|turn| read == text(turn)), "{read}");
+                }
+            });
+            (1..100).for_each(|turn| write(turn).unwrap());
+            is_written.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 
     #[test]

@@ -29,7 +29,7 @@ messages! {
     plain_text: "Plain text" = "テキスト";
     change: "Change" = "変更";
     games_at_once_short: "Games at once" = "同時対局数";
-    games_at_once_now(name: &str, most: usize): "`{name}`: at most {most} games at once." = "`{name}`: 同時に{most}局まで";
+    games_at_once_now(name: &str, most: usize): "`{name}`: games at once from now on: {most}." = "`{name}`: 同時に{most}局まで";
     number_from_to(least: usize, most: usize): "give a number from {least} to {most}" = "{least}から{most}までの数で入力してください。";
     file_is_taken_up(name: &str): "`{name}`: the change is taken up as soon as the running games are over." = "`{name}`: 対局中のものが終わり次第、変更が有効になります。";
     engine_is_added(engine: &str, name: &str): "`{engine}` was added to `{name}`." = "`{engine}` を `{name}` に追加しました。";

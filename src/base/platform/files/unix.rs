@@ -16,8 +16,13 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
     },
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
 };
+
+/// The one place where all paths begin.
+pub fn drives() -> Vec<PathBuf> {
+    vec!["/".into()]
+}
 
 pub use umask::{create_shared, give_users_umask, keep_private, share};
 

@@ -11,24 +11,42 @@ use std::{
         fs::{MetadataExt, OpenOptionsExt},
         io::{AsRawHandle, FromRawHandle},
     },
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
     process::Command,
+    thread,
+    time::{Duration, Instant},
 };
 use windows_sys::Win32::{
-    Foundation::{GENERIC_READ, GENERIC_WRITE, INVALID_HANDLE_VALUE},
+    Foundation::{
+        ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, GENERIC_READ, GENERIC_WRITE, INVALID_HANDLE_VALUE,
+    },
     Storage::FileSystem::{
         BY_HANDLE_FILE_INFORMATION, CREATE_NEW, CreateDirectoryW, CreateFileW, FILE_ATTRIBUTE_NORMAL,
         FILE_ATTRIBUTE_REPARSE_POINT, FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS,
         FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FileBasicInfo,
-        GetFileInformationByHandle, GetFileInformationByHandleEx, OPEN_ALWAYS,
+        GetFileInformationByHandle, GetFileInformationByHandleEx, GetLogicalDrives, OPEN_ALWAYS,
     },
 };
+
+/// Errors for a file that somebody has open.
+const HELD: [i32; 2] = [ERROR_ACCESS_DENIED.cast_signed(), ERROR_SHARING_VIOLATION.cast_signed()];
+/// Longest wait for a file to be closed.
+const READERS: Duration = Duration::from_secs(2);
 
 /// Nothing to do: a file takes the access list of its directory, or is made with one of its own.
 pub fn keep_private() {}
 
 /// Nothing to do: there is no umask.
 pub fn give_users_umask(_command: &mut Command) {}
+
+/// The disks that have a letter.
+#[allow(unsafe_code)]
+pub fn drives() -> Vec<PathBuf> {
+    // SAFETY: the system takes nothing, and answers with a bit for each letter.
+    let known = unsafe { GetLogicalDrives() };
+    let letters = ('A'..='Z').enumerate().filter(|(place, _)| known >> place & 1 == 1);
+    letters.map(|(_, letter)| format!("{letter}:\\").into()).collect()
+}
 
 /// Creates a file named by the user, with the access list of its directory.
 ///
@@ -134,9 +152,25 @@ pub fn write_below(root: &Path, path: &Path, bytes: &[u8], access: Access) -> io
     let written = file.write_all(bytes);
     // An open file keeps its name.
     drop(file);
-    written.and_then(|()| fs::rename(&unfinished, at.join(name))).inspect_err(|_| {
+    written.and_then(|()| replace(&unfinished, &at.join(name))).inspect_err(|_| {
         let _if_it_can_be = fs::remove_file(&unfinished);
     })
+}
+
+/// Gives a file the name of another. One that somebody has open, to read it or to look for viruses, is replaced once it is closed.
+fn replace(new: &Path, old: &Path) -> io::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match fs::rename(new, old) {
+            Err(error)
+                if error.raw_os_error().is_some_and(|code| HELD.contains(&code))
+                    && begun.elapsed() < READERS =>
+            {
+                thread::sleep(Duration::from_millis(10));
+            }
+            renamed => return renamed,
+        }
+    }
 }
 
 /// Makes a directory that a user has named, and those above it; what exists keeps its access list.
