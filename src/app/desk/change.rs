@@ -160,10 +160,10 @@ impl Desk {
         })?;
         if self.0.running.operations(name).is_some() {
             // One that cannot play would keep the event from being begun again.
-            return self.carry_out(name, Command::Reload).or_else(|why| {
+            self.carry_out(name, Command::Reload).or_else(|why| {
                 self.write(name, &before, None)?;
                 Err(why)
-            });
+            })?;
         }
         self.confirm(Message::of(|language| language.engine_is_added(engine, name)));
         Ok(())

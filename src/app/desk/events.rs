@@ -87,11 +87,8 @@ impl Desk {
         let operations = self.0.running.operations(event);
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
         let request = Request { named: None, reason: None, command };
-        let answer = operations
-            .carry_out("desk", &request)
-            .map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))?;
-        self.confirm(Message::of(move |_| answer.text.clone()));
-        Ok(())
+        let done = operations.carry_out("desk", &request);
+        done.map(drop).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))
     }
 
     /// True if an event is on the list, or there with pages.

@@ -182,6 +182,12 @@ impl Database {
         sql(&self.conn).map_err(|error| StoreError::sql(&self.path, error))
     }
 
+    /// Moves what was committed from the log beside the file into the file.
+    pub(super) fn gather(&self) -> Result<(), StoreError> {
+        // The pragma answers with a row.
+        self.check(|conn| conn.query_row("PRAGMA wal_checkpoint(truncate)", [], |_| Ok(())))
+    }
+
     /// Runs `sql` in one short write transaction: all of it is on the disk on return, or nothing.
     pub(super) fn write<'c, T>(
         &'c self,

@@ -89,6 +89,15 @@ pub struct Writer {
     lock: Option<EventLock>,
 }
 
+/// The file has all of an event that is played no longer, also while others have it open: who copies it, copies no log beside it.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            let _a_reader_is_at_it = self.store.database.gather();
+        }
+    }
+}
+
 impl Deref for Writer {
     type Target = Store;
 

@@ -89,14 +89,8 @@ impl Writer {
     /// # Errors
     /// When another program uses the database, or the disk is full.
     pub fn vacuum(&self) -> Result<(), StoreError> {
-        self.database().check(|conn| {
-            conn.execute_batch("VACUUM")?;
-            conn.pragma_update(None, "wal_checkpoint", "truncate").or_else(|error| match error {
-                // The pragma answers with a row.
-                rusqlite::Error::ExecuteReturnedResults => Ok(()),
-                error => Err(error),
-            })
-        })
+        self.database().check(|conn| conn.execute_batch("VACUUM"))?;
+        self.database().gather()
     }
 
     /// Locks an event that nobody may play meanwhile, until this store is dropped; `None` if there is none of the name.

@@ -432,3 +432,20 @@ fn a_database_whose_process_died_is_checked_and_the_end_of_what_is_stored_is_nam
     let said = opened.recovery().unwrap();
     assert!(said.contains("is sound; what is stored ends at "), "{said}");
 }
+
+#[test]
+fn the_file_alone_has_an_event_that_is_over_while_somebody_reads_it() {
+    let (directory, path) = temporary();
+    let entries = [opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)];
+    let (store, opened) = open(&path);
+    let reader = Store::read(&path).unwrap();
+    let journal = start(store, opened.event);
+    journal.append(entries);
+    drop(journal.finish().unwrap());
+    let copy = directory.path().join("copy.db");
+    std::fs::copy(&path, &copy).unwrap();
+    assert_eq!(
+        Store::read(&copy).unwrap().game(opened.event, GameId(1)).unwrap(),
+        reader.game(opened.event, GameId(1)).unwrap()
+    );
+}
