@@ -616,7 +616,8 @@ fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_
     until("a game", || open.games("friday") == 1);
     let table = open.get("/e/friday/table");
     assert!(table.contains("mori") && table.contains("kawa"), "{table}");
-    let head = between(&open.get("/events/publish?event=friday"), "<p><code data-copy=\"Copy\">", "<").to_owned();
+    let head =
+        between(&open.get("/events/publish?event=friday"), "<p><code data-copy=\"Copy\">", "<").to_owned();
     assert!(open.get("/e/friday/arbiter").contains("do-pause"), "its owner is the arbiter");
 
     let deadline = [("event", "friday"), ("change", "until"), ("until", "2020-01-01T00:00")];
