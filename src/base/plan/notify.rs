@@ -15,7 +15,7 @@ settings! {
     pub struct NotifyConfig in "`[notify]`", "Also in a file of `renmei floodgate`. A notice is JSON, described in the guide to \
         results; each is delivered once, and tried again until it is received, at the next start if need be."
     with {
-        /// A command that is told how a sequential test ended, and nothing else.
+        /// A command for the shell that gets the verdict of a sequential test and no other notice.
         on_verdict: Option<String> = None;
     };
 

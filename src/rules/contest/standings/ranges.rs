@@ -16,7 +16,7 @@ impl Ranges {
         self.len
     }
 
-    /// True if there is none.
+    /// True if the set has no index.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
