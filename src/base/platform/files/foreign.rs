@@ -154,6 +154,25 @@ mod tests {
         assert!(foreign.open(&book).is_err());
     }
 
+    /// The kernel gives a lookup with `..` up when anything is renamed meanwhile, wherever that is.
+    #[test]
+    fn a_file_is_found_while_others_are_renamed() {
+        let place = tempfile::tempdir().unwrap();
+        let (home, [one, other]) =
+            (place.path().join("engine"), ["one", "other"].map(|name| place.path().join(name)));
+        fs::create_dir_all(home.join("deep")).unwrap();
+        fs::write(home.join("moves"), "moves").unwrap();
+        symlink("deep/../moves", home.join("book")).unwrap();
+        fs::write(&one, "").unwrap();
+        let foreign = Foreign::new([&home]);
+        let reads = std::thread::spawn(move || (0..20_000).all(|_| foreign.open(&home.join("book")).is_ok()));
+        while !reads.is_finished() {
+            fs::rename(&one, &other).unwrap();
+            fs::rename(&other, &one).unwrap();
+        }
+        assert!(reads.join().unwrap());
+    }
+
     #[test]
     fn a_pipe_in_place_of_a_file_holds_nobody_up() {
         let place = tempfile::tempdir().unwrap();

@@ -12,6 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// Most lookups of one path: the kernel gives a lookup with `..` up whenever anything on the machine is renamed or mounted
+/// meanwhile, and leaves it to the caller to ask again (openat2(2), EAGAIN).
+const LOOKUPS: usize = 1_000;
+
 pub(super) fn top(_path: &Path) -> io::Result<PathBuf> {
     Ok(PathBuf::from("/"))
 }
@@ -37,7 +41,10 @@ fn beneath(root: &Path, rest: &Path, flags: OFlag) -> io::Result<OwnedFd> {
     let how = OpenHow::new()
         .flags(flags | OFlag::O_CLOEXEC)
         .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS);
-    openat2(File::open(root)?, rest, how).map_err(|error| match error {
+    let root = File::open(root)?;
+    let mut lookups = (0..LOOKUPS).map(|_| openat2(&root, rest, how));
+    let found = lookups.find(|found| !matches!(found, Err(Errno::EAGAIN)));
+    found.unwrap_or(Err(Errno::EAGAIN)).map_err(|error| match error {
         Errno::EXDEV => outside(),
         Errno::ENOSYS => io::Error::other("no link can be kept inside of a directory before Linux 5.6"),
         error => error.into(),

@@ -207,11 +207,11 @@ async fn workers_that_come_while_the_server_takes_over_others_are_let_in() {
     let mut coming = tokio::task::JoinSet::new();
     for at in 0..60 {
         let (directory, token) = (place.path("worker"), token.clone());
-        // A connection that was broken off too often is tried again, as a worker does.
+        // As a worker does, each tries again when its connection was broken off too often, or the answer came too late.
         coming.spawn(async move {
             loop {
                 match join_at(&directory, &token, &format!("w{at}")).await {
-                    Err(HubError::Connect { .. }) => {}
+                    Err(HubError::Connect { .. } | HubError::NoManager { .. }) => {}
                     joined => return joined,
                 }
             }
