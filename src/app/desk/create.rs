@@ -2,6 +2,7 @@
 
 use crate::{
     Desk,
+    clock::in_words,
     compose::{self, CLOCKS, Kind, MOVES, PRESETS, field_of},
     engine::refused,
     events::{fields_of, hold},
@@ -17,7 +18,7 @@ use axum::{
 };
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::{EnginePlan, Event, Faults, LibraryEngine};
+use plan::{EnginePlan, Event, Faults, LibraryEngine, time_text::time_control};
 use std::{collections::BTreeSet, time::Duration};
 use web::{
     layout::{Page, percent},
@@ -189,6 +190,7 @@ fn page(words: Language, form: &Form) -> Page {
             @if let Some((games, minutes)) = event.as_ref().ok().and_then(lasts) {
                 p { (words.so_long_in_all(games, minutes / 60, minutes % 60, PLIES)) }
             }
+            @for clock in event.iter().flat_map(|event| clocks(words, event)) { p { (clock) } }
             (by_hand(words, text, event.as_ref().err()))
         }
     };
@@ -220,6 +222,12 @@ fn lasts(event: &Event) -> Option<(u64, u64)> {
     let of_a_game = used.as_secs_f64() * 2.0 / plan.engines.len() as f64;
     let seconds = games as f64 * of_a_game / plan.concurrency.max(1) as f64;
     Some((games, (seconds / 60.0).ceil() as u64))
+}
+
+/// The clocks of the engines in words, each once.
+fn clocks(words: Language, event: &Event) -> BTreeSet<String> {
+    let Event::Arranged { plan, .. } = event else { return BTreeSet::new() };
+    plan.engines.iter().flat_map(|engine| engine.times()).map(|time| in_words(words, time)).collect()
 }
 
 /// The text of an event, to be changed by hand, with what is wrong with it.
@@ -309,7 +317,7 @@ fn clock(words: Language, form: &Form) -> Markup {
             input name="clock" value=(value) list="clocks" maxlength="100" autocomplete="off" required;
             (wrong(form, "clock"))
         }
-        datalist id="clocks" { @for clock in CLOCKS { option value=(clock) {} } }
+        datalist id="clocks" { @for clock in CLOCKS { option value=(clock) { (time_control(clock).map(|time| in_words(words, &time)).unwrap_or_default()) } } }
     }
 }
 

@@ -11,6 +11,7 @@
 mod browse;
 mod change;
 mod check;
+mod clock;
 mod compare;
 mod compose;
 mod create;

@@ -251,7 +251,6 @@ fn of_game_name(text: &str) -> Option<String> {
     }
 }
 
-/// A count, optionally with `,` or `_` between its digits and with `k` or `M` after them.
 /// Per cent by which nodes may differ: `3%`.
 fn percent(text: &str) -> Result<u32, TimeTextError> {
     let number = text.strip_suffix('%').and_then(|number| number.parse().ok());
@@ -260,6 +259,7 @@ fn percent(text: &str) -> Result<u32, TimeTextError> {
         .ok_or_else(|| TimeTextError::NotAJitter(text.to_owned(), *JITTER.end()))
 }
 
+/// A count, optionally with `,` or `_` between its digits and with `k` or `M` after them.
 fn count<T: TryFrom<u64>>(text: &str) -> Result<T, TimeTextError> {
     let plain = text.replace([',', '_'], "");
     let (digits, factor) = match plain.strip_suffix(['k', 'M']) {

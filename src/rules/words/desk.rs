@@ -165,6 +165,14 @@ messages! {
     candidate: "Candidate: is this one stronger?" = "検定の対象(こちらが強いか)";
     challenger: "Challenger" = "挑戦者";
     clock: "Clock: `byoyomi 10s`, `5m+2s`, `nodes 10000`" = "持ち時間: `byoyomi 10s`(秒読み)、`5m+2s`(加算)、`nodes 10000`";
+    clock_of_all_moves(time: &str): "{time} for all moves" = "持ち時間{time}";
+    clock_of_a_move(time: &str): "{time} for each move" = "1手{time}の秒読み";
+    clock_of_a_move_afterwards(time: &str): "then {time} for each move" = "切れたら1手{time}の秒読み";
+    clock_added(time: &str): "{time} more for each move" = "1手ごとに{time}加算";
+    clock_not_charged(time: &str): "the first {time} of each move free" = "各手の最初の{time}は消費なし";
+    clock_fixed(time: &str): "exactly {time} for each move" = "1手{time}固定";
+    clock_of_nodes(nodes: u64): "{nodes} nodes for each move, without a clock" = "1手{nodes}ノード(時計なし)";
+    clock_of_plies(plies: u32): "each move {plies} plies deep, without a clock" = "1手深さ{plies}(時計なし)";
     games_of_encounter: "Games of an encounter" = "一組の対局数";
     games_at_once: "Games at once; empty: as many as the cores carry" = "同時対局数(空欄: コア数に合わせる)";
     draw_after: "Drawn after so many plies" = "引き分けにする手数";

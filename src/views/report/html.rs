@@ -345,6 +345,7 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
             (plan.alpha) " β " (plan.beta) " · LLR " (rounded(test.llr, 2)) " · "
             (words.test_pairs(test.in_order.pairs)) (format!("{ll} {ld} {even} {wd} {ww}"))
         }
+        p.note { (words.what_llr_says(test.lower, test.upper)) }
         (duel(history, words))
         (both(|size| plot::sprt(&history.report, test, &history.walk, size, words)))
     }
