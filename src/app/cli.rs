@@ -44,9 +44,38 @@ Exit codes:
 
 /// The command line as its help, completions and manual pages show it.
 pub fn command() -> clap::Command {
-    let command = Cli::command();
+    let command = flowing(Cli::command());
     let overview = overview(&command);
     command.override_help(overview)
+}
+
+/// The command with the paragraphs behind its options in one line each.
+fn flowing(command: clap::Command) -> clap::Command {
+    let text = command.get_after_help().map(|text| paragraphs(&text.to_string()));
+    let command = match text {
+        Some(text) => command.after_help(text),
+        None => command,
+    };
+    command.mut_subcommands(flowing)
+}
+
+/// A text with each paragraph in one line, so that it is broken where the terminal ends. Indented lines, such as examples, stay.
+fn paragraphs(text: &str) -> String {
+    let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    let mut joined = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let before = joined.rsplit('\n').next().unwrap_or_default();
+        let goes_on = is_prose(before) && is_prose(line);
+        joined += if at == 0 {
+            ""
+        } else if goes_on {
+            " "
+        } else {
+            "\n"
+        };
+        joined += line;
+    }
+    joined
 }
 
 /// The help of the program: all commands by what they are for, on one screen.
@@ -79,7 +108,8 @@ pub fn parse() -> Cli {
         std::process::exit(2)
     });
     translation.notes.iter().for_each(|line| err_line!("{line}"));
-    let command = command().mut_subcommand("match", |command| command.after_long_help(matches::help()));
+    let command =
+        command().mut_subcommand("match", |command| command.after_long_help(paragraphs(&matches::help())));
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
             Some(message) => err_line!("renmei: {message}"),
@@ -123,6 +153,12 @@ fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_paragraph_of_a_help_is_one_line_and_examples_stay() {
+        let text = "One\ntwo.\n\nExamples:\n  first\n  second\n\nThree\nfour.";
+        assert_eq!(paragraphs(text), "One two.\n\nExamples:\n  first\n  second\n\nThree four.");
+    }
 
     #[test]
     fn the_help_lists_every_command_once_on_one_screen() {
