@@ -1,10 +1,11 @@
 //! A clock in the reader's words, beside the notation of configurations.
 
+use plan::time_text;
 use referee::clock::TimeControl;
 use std::time::Duration;
 use words::Language;
 
-/// What a clock gives to a player, such as `5 min for all moves, 2 s more for each move`.
+/// What a clock gives to a player, such as `5m for all moves, 2s more for each move`.
 pub fn in_words(words: Language, time: &TimeControl) -> String {
     let given = |time: Duration, say: fn(Language, &str) -> String| {
         (!time.is_zero()).then(|| say(words, &length(words, time)))
@@ -23,19 +24,14 @@ pub fn in_words(words: Language, time: &TimeControl) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(words.pick(", ", "、"))
 }
 
-/// A length of time, such as `1 h 30 min`, to the millisecond.
+/// A length of time; in English as configurations write it, `1h30m`.
 fn length(words: Language, time: Duration) -> String {
-    let ms = time.as_millis();
-    let units = [
-        (ms / 3_600_000, " h", "時間"),
-        (ms / 60_000 % 60, " min", "分"),
-        (ms / 1000 % 60, " s", "秒"),
-        (ms % 1000, " ms", "ミリ秒"),
-    ];
-    let present = units.iter().filter(|(number, ..)| *number > 0);
-    let parts: Vec<_> =
-        present.map(|(number, unit, units)| format!("{number}{}", words.pick(unit, units))).collect();
-    parts.join(words.pick(" ", ""))
+    let text = time_text::text(time);
+    let units = [("ms", "ミリ秒"), ("h", "時間"), ("m", "分"), ("s", "秒")];
+    match words {
+        Language::English => text,
+        Language::Japanese => units.iter().fold(text, |text, (unit, word)| text.replace(unit, word)),
+    }
 }
 
 #[cfg(test)]
@@ -52,13 +48,13 @@ mod tests {
             said,
             [
                 [
-                    "1 s for each move",
-                    "3 s for each move",
-                    "10 s for each move",
-                    "5 min for all moves, 2 s more for each move",
-                    "10 min for all moves, then 10 s for each move",
-                    "5 min for all moves, 10 s more for each move",
-                    "10000 nodes for each move, without a clock",
+                    "1s for each move",
+                    "3s for each move",
+                    "10s for each move",
+                    "5m for all moves, 2s more for each move",
+                    "10m for all moves, then 10s for each move",
+                    "5m for all moves, 10s more for each move",
+                    "10000 nodes for each move",
                 ],
                 [
                     "1手1秒の秒読み",
@@ -67,14 +63,16 @@ mod tests {
                     "持ち時間5分、1手ごとに2秒加算",
                     "持ち時間10分、切れたら1手10秒の秒読み",
                     "持ち時間5分、1手ごとに10秒加算",
-                    "1手10000ノード(時計なし)",
+                    "1手10000ノード",
                 ],
             ]
         );
         let odd = time_control("1h30m delay 250ms").unwrap();
         assert_eq!(
             in_words(Language::English, &odd),
-            "1 h 30 min for all moves, the first 250 ms of each move free"
+            "1h30m for all moves, the first 250ms of each move free"
         );
+        let both = time_control("5m nodes 10000").unwrap();
+        assert_eq!(in_words(Language::Japanese, &both), "持ち時間5分、1手10000ノード");
     }
 }

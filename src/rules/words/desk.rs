@@ -171,8 +171,8 @@ messages! {
     clock_added(time: &str): "{time} more for each move" = "1手ごとに{time}加算";
     clock_not_charged(time: &str): "the first {time} of each move free" = "各手の最初の{time}は消費なし";
     clock_fixed(time: &str): "exactly {time} for each move" = "1手{time}固定";
-    clock_of_nodes(nodes: u64): "{nodes} nodes for each move, without a clock" = "1手{nodes}ノード(時計なし)";
-    clock_of_plies(plies: u32): "each move {plies} plies deep, without a clock" = "1手深さ{plies}(時計なし)";
+    clock_of_nodes(nodes: u64): "{nodes} nodes for each move" = "1手{nodes}ノード";
+    clock_of_plies(plies: u32): "each move {plies} plies deep" = "1手深さ{plies}";
     games_of_encounter: "Games of an encounter" = "一組の対局数";
     games_at_once: "Games at once; empty: as many as the cores carry" = "同時対局数(空欄: コア数に合わせる)";
     draw_after: "Drawn after so many plies" = "引き分けにする手数";
