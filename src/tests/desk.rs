@@ -2,7 +2,7 @@
 
 mod study;
 
-use crate::support::{Desk, program, until, until_within};
+use crate::support::{Desk, ended, program, until, until_within};
 use std::{
     fs,
     io::{Read, Write},
@@ -612,7 +612,7 @@ fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_
     page("kawa", "secret-of-kawa");
     let mut players =
         [client(&desk, port, "mori", made, 1), client(&desk, port, "kawa", "secret-of-kawa", 1)];
-    players.iter_mut().for_each(|player| assert!(player.wait().unwrap().success()));
+    players.iter_mut().for_each(|player| assert!(ended(player).success()));
     until("a game", || open.games("friday") == 1);
     let table = open.get("/e/friday/table");
     assert!(table.contains("mori") && table.contains("kawa"), "{table}");
@@ -689,7 +689,7 @@ fn an_engine_plays_its_games_on_a_server_from_the_desk_and_is_over_then() {
     assert!(open.get("/").contains("/seat?event=mine"));
     let mut other = client(&desk, port, "kawa", "secret-of-kawa", 2);
     until("an end", || open.state("mine") == "over");
-    assert!(other.wait().unwrap().success());
+    assert!(ended(&mut other).success());
     let page = open.get("/seat?event=mine");
     assert!(page.contains("kawa") && page.contains("<td>2</td>"), "{page}");
     assert_eq!(open.games("mine"), 2);

@@ -1,7 +1,7 @@
 //! A disk that is nearly full, or full: on a small file system of its own where the system lets us mount one, and by a
 //! reserve that no disk has.
 
-use crate::support::{Desk, program};
+use crate::support::{Desk, ended, program};
 use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
@@ -196,7 +196,7 @@ fn a_client_does_not_log_in_for_a_game_while_the_disk_is_nearly_full() {
     let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
     let rest: Vec<String> = said.collect();
-    assert_eq!(child.wait().unwrap().code(), Some(3), "{rest:?}");
+    assert_eq!(ended(&mut child).code(), Some(3), "{rest:?}");
     let nobody = server.accept().unwrap_err();
     assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock, "nobody has connected");
 }

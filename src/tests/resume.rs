@@ -1,6 +1,6 @@
 //! No announced game is ever lost.
 
-use crate::support::{Desk, none_left, program};
+use crate::support::{Desk, ended, none_left, program};
 use rusqlite::{Connection, OpenFlags};
 use std::{
     os::unix::fs::PermissionsExt,
@@ -119,7 +119,7 @@ fn a_manager_killed_repeatedly_loses_no_game_and_plays_none_twice() {
         let mut child = start(&desk, &args);
         until(&desk, &mut child, BEGUN, 1 + 6 * round);
         signal(&child, nix::sys::signal::Signal::SIGKILL);
-        child.wait().unwrap();
+        ended(&mut child);
     }
     let last = start(&desk, &args).wait_with_output().unwrap();
     assert_eq!(last.status.code(), Some(0), "{}", String::from_utf8_lossy(&last.stderr));

@@ -15,7 +15,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::{Desk, program};
+use support::{Desk, ended, program};
 
 /// Longest wait for anything that has to come.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -609,10 +609,10 @@ fn the_pages_of_a_match_stay_after_its_end_as_long_as_it_was_asked_for() {
     assert_eq!(pages.get("/table").status, 200);
     let process = nix::unistd::Pid::from_raw(i32::try_from(pages.child.id()).unwrap());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
-    assert_eq!(pages.child.wait().unwrap().code(), Some(0), "the exit code is that of the event");
+    assert_eq!(ended(&mut pages.child).code(), Some(0), "the exit code is that of the event");
     // Without a terminal and without a wish they end with the event.
     let mut pages = live(&desk, &["--games", "4"]);
-    assert_eq!(pages.child.wait().unwrap().code(), Some(0));
+    assert_eq!(ended(&mut pages.child).code(), Some(0));
 }
 
 #[test]

@@ -60,8 +60,7 @@ impl Bell {
 
 /// Follows the event until the bell stops it, or nothing more can happen.
 pub fn follow(site: &Site, bell: &Arc<Bell>) {
-    let mut feed =
-        Feed { site, open: None, hold: Hold::new(site.config().delay), room: Duration::ZERO, boards: 0 };
+    let mut feed = Feed::new(site);
     loop {
         let begun = Instant::now();
         if let Err(error) = feed.look() {
@@ -92,9 +91,9 @@ pub fn follow(site: &Site, bell: &Arc<Bell>) {
 /// Entries of the past that are folded together.
 const PAST: usize = 10_000;
 
-struct Feed<'a> {
+pub(crate) struct Feed<'a> {
     site: &'a Site,
-    open: Option<Follower>,
+    pub(crate) open: Option<Follower>,
     hold: Hold,
     /// The time that viewers have for the last frame.
     room: Duration,
@@ -102,8 +101,13 @@ struct Feed<'a> {
     boards: u64,
 }
 
-impl Feed<'_> {
-    fn look(&mut self) -> Result<(), StoreError> {
+impl<'a> Feed<'a> {
+    /// Nothing is open yet.
+    pub(crate) fn new(site: &'a Site) -> Self {
+        Self { site, open: None, hold: Hold::new(site.config().delay), room: Duration::ZERO, boards: 0 }
+    }
+
+    pub(crate) fn look(&mut self) -> Result<(), StoreError> {
         if self.open.is_none() {
             self.open = self.begin()?;
         }
@@ -152,7 +156,7 @@ impl Feed<'_> {
     }
 
     /// Opens the store once there is an event.
-    fn begin(&mut self) -> Result<Option<Follower>, StoreError> {
+    pub(crate) fn begin(&mut self) -> Result<Option<Follower>, StoreError> {
         if !self.site.database().exists() {
             return Ok(None);
         }

@@ -185,6 +185,8 @@ impl Relay {
         let receiver = self.frames.subscribe();
         let missed = match seen {
             None => Missed::Frames(vec![]),
+            // The past was still being read then, and the frame after that has none of it.
+            Some(seen) if seen.seq == 0 => Missed::Since(0),
             Some(seen) if seen.number == kept.last.number => Missed::Frames(vec![]),
             Some(seen) => match kept.ring.iter().position(|frame| frame.id.number == seen.number + 1) {
                 Some(at) => Missed::Frames(kept.ring.range(at..).cloned().collect()),
@@ -231,13 +233,16 @@ mod tests {
         assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
         assert!(matches!(relay.follow(id("8-1003")).1, Missed::Frames(frames) if frames.is_empty()));
         assert!(matches!(relay.follow(id("4-77")).1, Missed::Since(4)), "a frame of an earlier run");
+        let early = relay.follow(id("0-1000")).1;
+        assert!(matches!(early, Missed::Since(0)), "a page from before the past was read: {early:?}");
     }
 
     #[test]
     fn an_event_is_one_line_whatever_it_tells() {
         let relay = Relay::new(0);
-        relay.send(vec![told(1)], None, 1, 0);
-        let Missed::Frames(frames) = relay.follow(FrameId::read("0-0")).1 else { panic!() };
+        relay.begin(1);
+        relay.send(vec![told(2)], None, 2, 0);
+        let Missed::Frames(frames) = relay.follow(FrameId::read("1-0")).1 else { panic!() };
         let text = String::from_utf8(frames[0].text(None).to_vec()).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("data: ")).count(), 1);
         assert_eq!(text.trim_end().lines().count(), 3);

@@ -531,6 +531,15 @@ async fn refuse(mut stream: TcpStream, refusal: Refusal) {
     let _gone = tokio::time::timeout(GLANCE.1, told).await;
 }
 
+/// The handle of the pages of an event, for tests.
+#[cfg(test)]
+pub(crate) fn site_of(database: &std::path::Path, event: &str) -> Site {
+    let (config, places) = (HttpConfig::default(), vec![]);
+    let (database, event) = (database.to_owned(), event.to_owned());
+    let (base, crowd) = (String::new(), Crowd::default());
+    site(Setup { config, database, event, base, crowd, places, office: None, secure: None, boards: None })
+}
+
 #[cfg(test)]
 #[path = "server_tests.rs"]
 mod tests;

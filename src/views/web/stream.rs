@@ -132,7 +132,13 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
         let games: Vec<Game> = wanted.map(|game| live.shown(game)).collect();
         (live.seq, games)
     };
-    let (horizon, running) = site.now(running).ok_or(NoAnswer::NotYet)?;
+    // The relay is asked while nothing new is folded. What lies behind its last entry is still being read from the past,
+    // and the frame after that has none of it.
+    let now = |live: &Live| {
+        let told = site.0.relay.last().seq;
+        (0 < told && told <= live.seq).then(|| running(live))
+    };
+    let (horizon, running) = site.now(now).flatten().ok_or(NoAnswer::NotYet)?;
     let games = desk.changed(seq, horizon)?;
     let over: Vec<GameId> = games
         .into_iter()
@@ -155,4 +161,35 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
     }
     items.extend(running.into_iter().map(|game| Item::Started { game: Box::new(game) }));
     Ok(Some(items))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{catalogue::tests::play, feed::Feed, server::site_of};
+    use futures_util::StreamExt;
+
+    #[tokio::test]
+    async fn a_viewer_who_returns_while_the_past_is_read_misses_nothing_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("event.db");
+        play(&path, &[(1, 0, 1), (2, 1, 0), (3, 0, 1)]);
+        for seen in [Some("1-1"), None] {
+            let site = site_of(&path, "e");
+            let mut feed = Feed::new(&site);
+            feed.open = feed.begin().unwrap();
+            // One has seen an earlier run, the other a page of this one.
+            let since = seen.map_or_else(|| site.0.relay.last().to_string(), str::to_owned);
+            let asked = Asked { since: Some(since.clone()), game: None };
+            let viewer = events(State(site.clone()), Query(asked), HeaderMap::new()).await.unwrap();
+            let mut body = viewer.into_body().into_data_stream();
+            let retry = body.next().await.unwrap().unwrap();
+            assert!(retry.starts_with(b"retry: "), "nothing is known yet: {retry:?}");
+            feed.look().unwrap();
+            let told = body.next().await.unwrap().unwrap();
+            let told = String::from_utf8(told.to_vec()).unwrap();
+            let games = [1, 2, 3].map(|game| told.contains(&format!("\"number\":{game},")));
+            assert_eq!(games, [true; 3], "{since}: {told}");
+        }
+    }
 }
