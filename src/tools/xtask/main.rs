@@ -64,6 +64,7 @@ cargo xtask COMMAND
   sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
   shake [FILTER]    the tests that start processes, again and again: quiet, on one core, beside eight endless loops, and
                     with their processes stopped for up to a second; a table of what ever failed. Needs cargo-nextest
+                    FILTER is a part of the name of tests, or of a program of tests (e2e, web, csa ..)
         [--rounds N] [--seed N]            runs in each mode (10); draws of what is stopped (1)
         [--modes LIST]                     some of quiet,one-core,loaded,stopped
   siege             attack a host while games are played on it: what their players feel, without and with each attack

@@ -80,8 +80,8 @@ pub fn run(words: &[&str]) -> Result<ExitCode> {
 fn shaken(mode: Mode, filter: Option<&str>, draws: &mut Draws) -> Result<Vec<(String, String)>> {
     let report = workspace::target().join("nextest/shake/tests.xml");
     let _none_yet = fs::remove_file(&report);
-    let mut tests = runs_of(&["--profile", "shake", "-E", &processes_filter()]);
-    tests.args(filter);
+    let named = filter.map(|name| format!(" & (test(~{name}) | binary(~{name}))")).unwrap_or_default();
+    let mut tests = runs_of(&["--profile", "shake", "-E", &format!("({}){named}", processes_filter())]);
     if mode == Mode::OneCore {
         tests = on_one_core(&tests)?;
     }

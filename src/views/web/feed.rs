@@ -120,7 +120,7 @@ impl<'a> Feed<'a> {
             shared.has_machines.store(!machines.is_empty(), Ordering::Relaxed);
         }
         // Read first, and only then lock what pages read.
-        let is_first = self.site.now(|live| live.seq == 0).unwrap_or(false);
+        let is_first = self.site.now(|live| !live.is_read).unwrap_or(false);
         let mut news = vec![];
         follower.look(&mut |store, seq, stamped| {
             hold.take(seq, stamped, &mut |seq, stamped| news.push((seq, stamped)));
@@ -132,11 +132,12 @@ impl<'a> Feed<'a> {
         })?;
         hold.release(now(), &mut |seq, stamped| news.push((seq, stamped)));
         let boards = shared.boards.as_ref().filter(|boards| boards.has_news(&mut self.boards));
-        if news.is_empty() && boards.is_none() {
+        if news.is_empty() && boards.is_none() && !is_first {
             return Ok(());
         }
         let mut live = shared.live.write();
         let Some(live) = live.as_mut() else { return Ok(()) };
+        live.is_read = true;
         let mut items = fold(live, follower.store(), event, &mut news);
         live.name();
         items.extend(boards.into_iter().flat_map(|boards| boards.read(|boards| live.take_elsewhere(boards))));

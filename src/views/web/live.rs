@@ -29,6 +29,8 @@ pub struct Live {
     pub names: Vec<String>,
     /// The history of the event, without moves.
     pub fold: HistoryFold,
+    /// True once the past was read; what comes later comes in frames.
+    pub is_read: bool,
     /// Running games.
     pub games: BTreeMap<GameId, RunningGame>,
     /// True if the names have to be made anew.
@@ -164,6 +166,7 @@ impl Live {
             ids: info.engines.iter().map(|engine| engine.id.clone()).collect(),
             names: vec![],
             unnamed: true,
+            is_read: false,
             fold: HistoryFold::new(info, false),
             games: BTreeMap::new(),
             hidden: BTreeMap::new(),

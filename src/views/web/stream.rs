@@ -132,12 +132,8 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
         let games: Vec<Game> = wanted.map(|game| live.shown(game)).collect();
         (live.seq, games)
     };
-    // The relay is asked while nothing new is folded. What lies behind its last entry is still being read from the past,
-    // and the frame after that has none of it.
-    let now = |live: &Live| {
-        let told = site.0.relay.last().seq;
-        (0 < told && told <= live.seq).then(|| running(live))
-    };
+    // What is still read of the past comes in no frame: until all of it is read there is no answer.
+    let now = |live: &Live| live.is_read.then(|| running(live));
     let (horizon, running) = site.now(now).flatten().ok_or(NoAnswer::NotYet)?;
     let games = desk.changed(seq, horizon)?;
     let over: Vec<GameId> = games
