@@ -148,7 +148,7 @@ impl<'a> Feed<'a> {
                 shared.relay.begin(seq);
                 Duration::ZERO
             }
-            // Whoever has waited for the event takes what there is from the store now.
+            // Each viewer takes from the store what it does not know yet.
             true => shared.relay.send(vec![], None, seq, now()),
             false if items.is_empty() => Duration::ZERO,
             false => shared.relay.send(items, thinned, seq, now()),

@@ -38,6 +38,16 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// Number of its last entry.
+    pub fn seq(&self) -> u64 {
+        self.id.seq
+    }
+
+    /// True if it only says that the past was read, once or anew: nothing of that is in a frame.
+    pub fn is_beginning(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// The text of the frame for viewers of a game, or of all; empty if nothing in it is for them.
     pub fn text(&self, game: Option<GameId>) -> Bytes {
         match game {
