@@ -30,6 +30,8 @@ pub struct Handshake {
     pub device: Option<String>,
     /// Cores that it keeps busy while nothing is asked of it, if that is more than half of one.
     pub busy_at_rest: Option<f64>,
+    /// True if it had to be killed after `quit`.
+    pub stays: bool,
     /// Its evaluation of [`AHEAD`](crate::usi::AHEAD), if White is far behind by it.
     pub reversed: Option<Score>,
 }
@@ -154,6 +156,11 @@ impl Conversation {
     /// True if the engine has moved, and nothing is asked of it before its next turn.
     pub fn rests(&self) -> bool {
         self.has_moved && matches!(self.state, State::Waiting)
+    }
+
+    /// True if it is the engine's turn.
+    pub fn thinks(&self) -> bool {
+        matches!(self.state, State::Thinking { .. })
     }
 
     /// True if this seat is in a game that has not begun for it.

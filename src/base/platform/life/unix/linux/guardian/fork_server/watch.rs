@@ -131,8 +131,9 @@ impl Watch {
         let children = tree::all().into_iter().filter(|(_, stat)| stat.parent == own);
         let orphans =
             children.map(|(pid, _)| Pid::from_raw(pid)).filter(|pid| !self.guardians.contains_key(pid));
-        let killed = orphans.map(|orphan| kill(orphan, Signal::SIGKILL)).count();
-        if killed == 0 {
+        let orphans: Vec<Pid> = orphans.collect();
+        orphans.iter().for_each(|orphan| _ = kill(*orphan, Signal::SIGKILL));
+        if orphans.is_empty() {
             for line in self.bereft.drain(..) {
                 let _nobody_listens = News::Cleared.send(&mut &line);
             }
