@@ -354,6 +354,12 @@ pub const EVENT: Section = Section {
                 "the clocks of a replay: full ones, or what the drawn game left of the main time",
             ),
             key(
+                "starved",
+                Words(&["lose", "replay"]),
+                Is("\"lose\""),
+                "a game that an engine loses on time after it has waited for a processor for at least as long as it was late (only Linux counts that): lost, or played again, up to ten times; it then does not count",
+            ),
+            key(
                 "break",
                 ZERO,
                 Is("\"0\""),

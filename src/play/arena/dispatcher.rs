@@ -749,7 +749,7 @@ impl<'a> Dispatcher<'a> {
         Ok(())
     }
 
-    /// Hands a game out again that was drawn and is to be replayed; `draws` are those before.
+    /// Hands a game out again that is to be replayed; `draws` are the replays before.
     fn return_draw(&mut self, pairing: Pairing, draws: u32) {
         if self.agenda.standings.replays(&pairing) > draws {
             self.agenda.returned(pairing);

@@ -184,7 +184,7 @@ fn check_end(game: &mut Game, fixture: &Fixture, end: &GameEnded) -> Result<(), 
         Some(replayed) => return Err(ReplayFault::OtherEnding { reported: end.outcome, replayed }),
         None => return Err(ReplayFault::NotBegun(end.outcome)),
     }
-    let replayed = fixture.replays(end.outcome);
+    let replayed = fixture.replays(end.outcome, &end.evidence);
     let (pairing, plies, moves) = (fixture.pairing, game.plies(), Some(game.moves_hash()));
     if (end.pairing, end.plies, end.replayed, end.moves_hash) != (pairing, plies, replayed, moves) {
         return Err(ReplayFault::EndOfOther);

@@ -71,7 +71,7 @@ impl Waits {
         // What it has started meanwhile.
         self.processes = self.processes.first().map(|leader| system::family(*leader)).unwrap_or_default();
         let elapsed = asked.elapsed();
-        let rest = (limit * MOST).checked_sub(elapsed).filter(|rest| !rest.is_zero())?;
+        let rest = limit.saturating_mul(MOST).checked_sub(elapsed).filter(|rest| !rest.is_zero())?;
         let could_run = elapsed.saturating_sub(self.since(asked));
         let more = match limit.checked_sub(could_run).filter(|more| !more.is_zero()) {
             Some(more) => more.max(LOOK),
@@ -84,7 +84,7 @@ impl Waits {
     /// so that the system has counted the wait.
     pub fn a_moment(&mut self, asked: Instant, limit: Duration) -> Option<Duration> {
         let seen = self.seen;
-        let rest = (limit * MOST).checked_sub(asked.elapsed()).filter(|rest| !rest.is_zero())?;
+        let rest = limit.saturating_mul(MOST).checked_sub(asked.elapsed()).filter(|rest| !rest.is_zero())?;
         let more = match self.look() {
             true => LOOK,
             false if self.told < seen => MOMENT,

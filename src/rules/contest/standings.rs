@@ -425,10 +425,12 @@ impl Standings {
         order
     }
 
-    /// Number of draws of the game at this place of the schedule that were replayed.
+    /// Number of games at this place of the schedule that were replayed.
     pub fn replays(&self, pairing: &Pairing) -> u32 {
         let progress = self.progress.get(usize::from(pairing.stage));
-        progress.and_then(|progress| progress.open.get(&pairing.index)).map_or(0, |open| open.draws)
+        progress
+            .and_then(|progress| progress.open.get(&pairing.index))
+            .map_or(0, |open| open.draws + open.starved)
     }
 
     pub(crate) fn progress(&self, stage: usize) -> Option<&Progress> {
@@ -466,7 +468,7 @@ impl Standings {
         if end.replayed || !end.outcome.counts() {
             match end.outcome.is_left_out() {
                 true => progress.leave_out(pairing, &mut self.due),
-                false => progress.reopen(pairing, end.replayed),
+                false => progress.reopen(pairing, end.replayed.then_some(end.outcome)),
             }
             tally.add_uncounted(pairing, end.outcome);
             self.total.add_uncounted(pairing, end.outcome);
@@ -501,7 +503,7 @@ impl Standings {
         let is_new = self.take_back(pairing, was);
         let Some(outcome) = is else {
             let at = usize::from(pairing.stage);
-            self.progress[at].reopen(pairing, false);
+            self.progress[at].reopen(pairing, None);
             self.tallies[at].add_uncounted(pairing, was);
             return self.total.add_uncounted(pairing, was);
         };

@@ -141,6 +141,8 @@ pub(crate) struct Open {
     pub attempts: u32,
     /// Attempts that were replayed draws.
     pub draws: u32,
+    /// Attempts that were lost on time for want of a processor, and replayed.
+    pub starved: u32,
     /// The opening that it began from.
     pub opening: u64,
 }
@@ -225,11 +227,15 @@ impl Progress {
         }
     }
 
-    /// Records a game that will be played again.
-    pub fn reopen(&mut self, pairing: &Pairing, drawn: bool) {
+    /// Records a game that will be played again; `replayed` is its outcome if it was played to its end.
+    pub fn reopen(&mut self, pairing: &Pairing, replayed: Option<Outcome>) {
         self.start(pairing);
-        if let Some(open) = self.open.get_mut(&pairing.index) {
-            open.draws += u32::from(drawn);
+        if let (Some(open), Some(outcome)) = (self.open.get_mut(&pairing.index), replayed) {
+            let count = match outcome {
+                Outcome::Draw { .. } => &mut open.draws,
+                _ => &mut open.starved,
+            };
+            *count += 1;
         }
     }
 
