@@ -119,12 +119,15 @@ pub(crate) mod system {
     use super::Thread;
     use std::cell::RefCell;
 
+    /// The thread of a script, and whether it is ready to run.
+    pub type State = Box<dyn Fn() -> (Thread, bool)>;
+
     /// The process of every script.
     pub const SCRIPT: u32 = 7;
 
     thread_local! {
-        /// Its thread, and whether that is ready to run.
-        pub static STATE: RefCell<Option<Box<dyn Fn() -> (Thread, bool)>>> = const { RefCell::new(None) };
+        /// Its thread.
+        pub static STATE: RefCell<Option<State>> = const { RefCell::new(None) };
     }
 
     pub fn threads(_process: u32) -> Option<Vec<Thread>> {
