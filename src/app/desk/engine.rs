@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use plan::{EnginePlan, LibraryEngine, Plan};
 use platform::files::Stamp;
 use seat::usi::Handshake;
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{collections::VecDeque, path::PathBuf, sync::Arc};
 use toml_edit::{Array, Table, Value};
 use web::{
     layout::{Page, percent},
@@ -23,12 +23,26 @@ use web::{
 };
 use words::{Language, Message};
 
-/// What engines have said of themselves, by their programs and arguments as they were then.
-#[derive(Default)]
-pub struct Handshakes(Mutex<HashMap<Started, (Option<Stamp>, Handshake)>>);
+/// Handshakes kept at once; the oldest gives way.
+const KEPT: usize = 64;
 
-/// A program with its arguments.
-type Started = (PathBuf, Vec<String>);
+/// The latest handshakes of programs with their arguments.
+#[derive(Default)]
+pub struct Handshakes(Mutex<VecDeque<Known>>);
+
+/// What a program with these arguments has said of itself, as it was then.
+struct Known {
+    command: PathBuf,
+    args: Vec<String>,
+    stamp: Option<Stamp>,
+    handshake: Handshake,
+}
+
+impl Known {
+    fn is(&self, engine: &EnginePlan) -> bool {
+        (&self.command, &self.args) == (&engine.command, &engine.args)
+    }
+}
 
 impl Handshakes {
     /// What an engine says of itself. It is started for it, unless its program has not changed since the last time.
@@ -36,16 +50,22 @@ impl Handshakes {
     /// # Errors
     /// Why it says nothing, in words.
     pub fn of(&self, engine: &EnginePlan) -> Result<Handshake, String> {
-        let key = (engine.command.clone(), engine.args.clone());
         let stamp = Stamp::at(&engine.command).ok();
-        if let Some((known, handshake)) = self.0.lock().get(&key)
-            && *known == stamp
-        {
-            return Ok(handshake.clone());
+        if let Some(known) = self.0.lock().iter().find(|known| known.is(engine) && known.stamp == stamp) {
+            return Ok(known.handshake.clone());
         }
         let handshake = shake_hands(engine)?;
-        self.0.lock().insert(key, (stamp, handshake.clone()));
+        self.keep(engine, stamp, handshake.clone());
         Ok(handshake)
+    }
+
+    fn keep(&self, engine: &EnginePlan, stamp: Option<Stamp>, handshake: Handshake) {
+        let (command, args) = (engine.command.clone(), engine.args.clone());
+        let mut kept = self.0.lock();
+        kept.retain(|known| !known.is(engine));
+        kept.push_back(Known { command, args, stamp, handshake });
+        let spare = kept.len().saturating_sub(KEPT);
+        kept.drain(..spare);
     }
 }
 
@@ -207,4 +227,21 @@ fn save_own(table: &mut Table, fields: &Fields) {
     set(table, "directory", text("directory"));
     set(table, "ponder", fields.is("ponder").then(|| true.into()));
     set(table, "inactive", fields.is("inactive").then(|| true.into()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_engines_said_is_kept_for_the_latest_arguments_alone() {
+        let said = Handshakes::default();
+        let with = |args: &str| EnginePlan { args: vec![args.to_owned()], ..EnginePlan::default() };
+        for number in 0..1000 {
+            said.keep(&with(&number.to_string()), None, Handshake::default());
+            said.keep(&with("again"), None, Handshake::default());
+        }
+        assert_eq!(said.0.lock().len(), KEPT);
+        assert!(said.of(&with("again")).is_ok(), "it is not started for it");
+    }
 }

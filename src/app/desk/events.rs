@@ -86,7 +86,7 @@ impl Desk {
     pub(crate) fn carry_out(&self, event: &str, command: Command) -> Result<(), Refusal> {
         let operations = self.0.running.operations(event);
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
-        let request = Request { named: None, reason: None, command };
+        let request = Request { named: None, reason: None, event: None, command };
         let done = operations.carry_out("desk", &request);
         done.map(drop).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))
     }

@@ -60,7 +60,7 @@ impl Desk {
         };
         let now = match self.0.running.of(name) {
             Some(Now::Host { office, entrance }) => office.operations().and_then(|operations| {
-                let list = Request { named: None, reason: None, command: Command::List };
+                let list = Request { named: None, reason: None, event: None, command: Command::List };
                 Some((*operations.carry_out("", &list).ok()?.list?, entrance))
             }),
             _ => None,

@@ -227,7 +227,7 @@ impl EventRun {
 
     /// Opens the operator's door. An event goes on without one.
     pub fn admit(&mut self, operations: Operations) {
-        match Door::open(self.event.database(), operations) {
+        match Door::open(self.event.database(), self.event.name(), operations) {
             Ok(door) => self.door = Some(door),
             Err(why) => (self.say)(&why.to_string()),
         }

@@ -93,7 +93,7 @@ fn unknown(word: &str) -> String {
     if let Some((_, here)) = ELSEWHERE.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)) {
         return format!("\"{word}\" is called {here} here; the guide to configuration has the formulas");
     }
-    let known = TieBreak::ALL.map(|known| format!("\"{}\"", known.key()));
+    let known: Vec<_> = TieBreak::ALL.iter().map(|known| format!("\"{}\"", known.key())).collect();
     format!("\"{word}\" is not {}", listed(known.iter().map(String::as_str), "or"))
 }
 
@@ -101,7 +101,7 @@ fn order(item: &Item<'_>, stages: &[Stage]) -> Vec<TieBreak> {
     let mut order = vec![];
     for element in item.elements("a list of tie-breaks") {
         let Some(word) = element.text("the name of a tie-break") else { continue };
-        let Some(tie_break) = TieBreak::ALL.into_iter().find(|known| known.key() == word) else {
+        let Some(tie_break) = TieBreak::ALL.iter().copied().find(|known| known.key() == word) else {
             element.fault(unknown(word));
             continue;
         };

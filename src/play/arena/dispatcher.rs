@@ -670,7 +670,7 @@ impl<'a> Dispatcher<'a> {
         let ended = matches!(stamped.entry, Entry::GameEnded(_) | Entry::Operator(_));
         batch.push(stamped);
         let at = journal::now();
-        for halt in &self.agenda.standings.halts()[halts..] {
+        for halt in self.agenda.standings.halts().get(halts..).unwrap_or_default() {
             let text = format!("{}; no further game of it begins", halt_words(&self.plan, halt));
             batch.push(Stamped { at, entry: Entry::Fault { player: Some(halt.player), text } });
         }

@@ -389,7 +389,7 @@ impl Operations {
         }
         let done = self.operate(&by, reason, &request.command)?;
         self.await_commit(done.number)?;
-        Ok(Answer { ok: true, text: done.text, operation: Some(done.number), list: None })
+        Ok(Answer { ok: true, text: done.text, operation: Some(done.number), ..Answer::default() })
     }
 
     fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, Message> {

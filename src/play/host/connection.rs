@@ -160,6 +160,8 @@ struct Connection {
     login: Option<Login>,
     /// The seat in a game that goes on, once the player's former connection has handed it over.
     handover: Option<oneshot::Receiver<Box<Offer>>>,
+    /// The next connection of the player, which came before the seat did: the seat goes on to it.
+    heir: Option<oneshot::Sender<Box<Offer>>>,
     seat: Option<Offer>,
     /// True if the player was given more time because it had not read the offer.
     postponed: bool,
@@ -215,6 +217,7 @@ impl Connection {
             unheard: (Vec::new(), now),
             login: None,
             handover: None,
+            heir: None,
             seat: None,
             postponed: false,
             asked: None,
@@ -374,7 +377,7 @@ impl Connection {
 
     /// Keeps the game of a connection that broke, if the player can come back for it.
     fn hold(&mut self) {
-        let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
+        let under_way = self.awaits_seat() || self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
         let identified = self.login.as_ref().is_some_and(|login| login.secret);
         if self.broken && under_way && identified && self.closing.is_none() && !self.context.grace.is_zero() {
             (self.broken, self.socket, self.place, self.paused) = (false, None, None, [None; 2]);
@@ -388,8 +391,17 @@ impl Connection {
         }
     }
 
+    /// True if the seat in a game that goes on is on its way to this connection.
+    fn awaits_seat(&self) -> bool {
+        self.handover.is_some()
+    }
+
     fn resume(&mut self, seat: Option<Box<Offer>>) {
         self.handover = None;
+        if let Some(heir) = self.heir.take() {
+            self.seat = seat.map(|seat| *seat);
+            return self.hand_over(heir);
+        }
         match (seat, &self.login) {
             (Some(mut seat), _) => {
                 // What came before the seat did is no move of a player who is back.
@@ -398,7 +410,9 @@ impl Connection {
                 self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
-            (None, Some(login)) if login.extended => self.context.note(Note::Free(login.membership.login)),
+            (None, Some(login)) if login.extended && !self.leaving && self.socket.is_some() => {
+                self.context.note(Note::Free(login.membership.login))
+            }
             (None, _) => self.close(),
         }
     }
@@ -789,12 +803,17 @@ impl Connection {
             }
             Some(Message::HandOver(to)) => self.hand_over(to),
             Some(Message::SentAway(text)) => self.send_away(&text),
-            Some(Message::Closing) if self.seat.is_some() => self.leaving = true,
+            Some(Message::Closing) if self.seat.is_some() || self.awaits_seat() => self.leaving = true,
             Some(Message::Closing | Message::Replaced) | None => self.close(),
         }
     }
 
+    /// Passes the seat on, as soon as it is here.
     fn hand_over(&mut self, to: oneshot::Sender<Box<Offer>>) {
+        if self.awaits_seat() {
+            self.heir = Some(to);
+            return;
+        }
         if let Some(seat) = self.seat.take() {
             // If the new connection is gone by now, the seat is dropped, and the game is lost by it.
             let _gone = to.send(Box::new(seat));
@@ -809,14 +828,14 @@ impl Connection {
             self.flush();
         }
         match self.seat {
-            Some(_) => self.broken = true,
-            None => self.close(),
+            None if !self.awaits_seat() => self.close(),
+            _ => self.broken = true,
         }
     }
 
     /// Leaves the place to another connection, unless a game has begun meanwhile.
     fn give_way(&mut self) {
-        if self.seat.is_none() {
+        if self.seat.is_none() && !self.awaits_seat() {
             self.send("##[ERROR] the host is full, and you have been idle for longest\n");
             self.close();
         }

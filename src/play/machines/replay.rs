@@ -200,12 +200,14 @@ fn cause(end: &GameEnded, turn: Color) -> Option<Input> {
     };
     match end.outcome {
         Outcome::Win { winner, by } => match by {
-            WinBy::Resignation | WinBy::IllegalMove(Foul::OutOfTurn) => said(!winner, Said::Resign),
+            WinBy::Resignation => said(!winner, Said::Resign),
             WinBy::Time if turn == !winner => Some(Input::FlagFell),
             WinBy::Declaration => said(winner, Said::Win),
             WinBy::IllegalDeclaration => said(!winner, Said::Win),
             WinBy::Disconnection => Some(Input::Reply(!winner, Reply::Gone(String::new()))),
-            WinBy::IllegalMove(Foul::Unreadable) => said(!winner, Said::Unreadable(String::new())),
+            WinBy::IllegalMove(Foul::Unreadable | Foul::OutOfTurn) => {
+                said(!winner, Said::Unreadable(String::new()))
+            }
             WinBy::IllegalMove(_) => said(!winner, Said::Move(move_in(&end.evidence)?)),
             _ => None,
         },

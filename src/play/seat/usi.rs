@@ -17,7 +17,7 @@ use super::{
 };
 pub use super::{
     alarm::Alarm,
-    conversation::{Handshake, thought},
+    conversation::{Handshake, OPTIONS, thought},
 };
 pub use look::{AHEAD, Failing, LookFault, Reach, Step, is_behind, look, speed};
 

@@ -500,6 +500,7 @@ impl Standings {
         // A game that another result was given to is as new as it was.
         let is_new = self.take_back(pairing, was);
         let Some(outcome) = is else {
+            self.faults.take_back(pairing);
             let at = usize::from(pairing.stage);
             self.progress[at].reopen(pairing, false);
             self.tallies[at].add_uncounted(pairing, was);

@@ -151,6 +151,7 @@ messages! {
     repeats_ended(pairs: u64): "no verdict: the last {pairs} pairs repeated earlier games move for move, and repeated games are no evidence; use more opening lines, or vary the nodes (`nodes 4000 jitter 3%`)" =
         "判定なし: 最後の {pairs} 組は既出の棋譜の繰り返しで、証拠になりません。開始局面を増やすか、探索局面数を変動させてください（`nodes 4000 jitter 3%`）";
     accepted_after(hypothesis: &str, pairs: &str, llr: f64): "{hypothesis} accepted after {pairs} at LLR {llr:.2}" = "{pairs}、LLR {llr:.2} で {hypothesis} を採択";
+    halted_after(pairs: &str): "halted after {pairs}, without a verdict: an engine has reached its limit of faults" = "{pairs}で停止、判定なし: エンジンの障害が上限に達しました";
     stopped_after(pairs: &str): "stopped by hand after {pairs}, without a verdict: the error rates are those of the test played to its end" = "{pairs}で中断、判定なし: 誤る確率は最後まで行った検定のものです";
     no_verdict: "no verdict" = "判定なし";
     that_is(claim: &str): "that is: {claim}" = "すなわち、{claim}";

@@ -104,7 +104,7 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } if text.starts_with(WARNING) => None, // printed when the engine was looked at
-            Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
+            Entry::Fault { text, .. } => Some(format!("fault:{}", shown(text, None))),
             Entry::Verdict { verdict, llr, pairs } => {
                 Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs }.words())
             }
@@ -135,7 +135,7 @@ impl Announcer {
         );
         line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
-            line.push_str(&shown(&end.evidence, end.game));
+            line.push_str(&shown(&end.evidence, Some(end.game)));
         }
         line
     }
@@ -146,16 +146,13 @@ fn is_frequent(entry: &Entry) -> bool {
     matches!(entry, Entry::GameEnded(_) | Entry::Bye { .. })
 }
 
-/// Indents lines of a fault below the line it belongs to.
-fn indented(text: &str) -> String {
-    text.lines().take(50).map(|line| format!("\n      {}", printable(line.as_bytes()))).collect()
-}
-
+/// Lines shown of a fault, beside those of a conversation.
+const FAULT: usize = 50;
 /// Lines shown of each channel of the conversation with an engine that lost by a fault.
 const SHOWN: usize = 5;
 
 /// Evidence below the line it belongs to: the last lines of the conversation, without those of the search, and of stderr.
-fn shown(evidence: &str, game: GameId) -> String {
+fn shown(evidence: &str, game: Option<GameId>) -> String {
     let mark = |line: &str| line.trim_start().split_once(' ').map_or("", |(mark, _)| mark).to_owned();
     let is_said = |line: &&str| matches!(&*mark(line), ">" | "<" | "!");
     let [stderr, protocol] = [true, false].map(|of_stderr| {
@@ -164,12 +161,13 @@ fn shown(evidence: &str, game: GameId) -> String {
         said.filter(|line| (mark(line) == "!") == of_stderr && !is_search(line)).collect::<Vec<_>>()
     });
     let last = |lines: &Vec<_>| lines.len().saturating_sub(SHOWN);
-    let words = evidence.lines().filter(|line| !is_said(line)).take(SHOWN);
+    let most = if game.is_some() { SHOWN } else { FAULT };
+    let words = evidence.lines().filter(|line| !is_said(line)).take(most);
     let said = [&protocol[last(&protocol)..], &stderr[last(&stderr)..]].concat();
     let lines: Vec<&str> = words.chain(said).collect();
     let mut text: String =
         lines.iter().map(|line| format!("\n      {}", printable(line.as_bytes()))).collect();
-    if protocol.len() + stderr.len() > 0 {
+    if let Some(game) = game.filter(|_| protocol.len() + stderr.len() > 0) {
         text.push_str(&format!("\n      more of it: `renmei log {}`", game.0));
     }
     text
@@ -230,7 +228,8 @@ mod tests {
             evidence += &format!("  {line}\n  < info depth 9 score cp 3\n");
         }
         evidence += "  ! out of memory\n";
-        let shown: Vec<_> = shown(&evidence, GameId(11)).lines().map(|line| line.trim().to_owned()).collect();
+        let shown: Vec<_> =
+            shown(&evidence, Some(GameId(11))).lines().map(|line| line.trim().to_owned()).collect();
         assert_eq!(
             shown,
             [
@@ -246,6 +245,9 @@ mod tests {
                 "more of it: `renmei log 11`",
             ]
         );
-        assert_eq!(super::shown("withdrawn by the arbiter", GameId(2)).trim(), "withdrawn by the arbiter");
+        assert_eq!(
+            super::shown("withdrawn by the arbiter", Some(GameId(2))).trim(),
+            "withdrawn by the arbiter"
+        );
     }
 }

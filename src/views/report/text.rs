@@ -169,6 +169,7 @@ fn test(report: &Report, test: &TestReport, words: Language) -> String {
         }
         (Some(verdict), Some(_)) if verdict == REPEATS => words.repeats_ended(ENOUGH_REPEATS),
         (Some(verdict), Some(stop)) => words.accepted_after(verdict, &words.of_pairs(stop.pairs), stop.llr),
+        _ if test.stopped && !report.halted.is_empty() => words.halted_after(&in_order),
         _ if test.stopped => words.stopped_after(&in_order),
         _ => words.no_verdict().to_owned(),
     };

@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::BTreeMap;
 
 /// A rule that ranks players who are level in score. Its name in a configuration and in JSON is [`TieBreak::key`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum TieBreak {
     /// The sum of the opponents' scores; also called Solkoff, or sum of opponents' scores (SOS).
@@ -51,20 +51,7 @@ pub enum TieBreak {
 
 impl TieBreak {
     /// All tie-breaks.
-    pub const ALL: [Self; 12] = [
-        Self::Buchholz,
-        Self::Sosos,
-        Self::Median,
-        Self::MedianOfBeaten,
-        Self::SonnebornBerger,
-        Self::DirectEncounter,
-        Self::Wins,
-        Self::WinsAsWhite,
-        Self::Progressive,
-        Self::Rating,
-        Self::Seed,
-        Self::Lot,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The tie-breaks of a format where an event names none, in their order.
     pub fn of(format: Format) -> &'static [Self] {
@@ -157,7 +144,7 @@ impl Serialize for TieBreak {
 impl<'de> Deserialize<'de> for TieBreak {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let key = String::deserialize(from)?;
-        let known = Self::ALL.into_iter().find(|known| known.key() == key);
+        let known = Self::ALL.iter().copied().find(|known| known.key() == key);
         known.ok_or_else(|| D::Error::custom(format!("`{key}` is not a tie-break")))
     }
 }

@@ -6,19 +6,6 @@ use records::{Export, Import, export, import};
 use rsshogi::board::Position;
 use std::fs;
 
-const FORMATS: [Format; 10] = [
-    Format::Csa,
-    Format::Csa3,
-    Format::Kif,
-    Format::Kifu,
-    Format::Ki2,
-    Format::Ki2u,
-    Format::Jkf,
-    Format::Usi,
-    Format::Psv,
-    Format::Hcpe,
-];
-
 /// Records of one file that are written again; more would only take time.
 const FEW: usize = 3;
 
@@ -27,9 +14,9 @@ const FEW: usize = 3;
 /// is written once more.
 pub fn records(data: &[u8]) {
     let Some((hint, bytes)) = data.split_first() else { return };
-    let hint = FORMATS.get(usize::from(*hint % 16)).copied();
+    let hint = Format::ALL.get(usize::from(*hint % 16)).copied();
     for record in read(bytes, hint).unwrap_or_default().into_iter().take(FEW) {
-        FORMATS.iter().for_each(|format| trip(&record, *format));
+        Format::ALL.iter().for_each(|format| trip(&record, *format));
     }
 }
 
