@@ -160,8 +160,6 @@ struct Connection {
     login: Option<Login>,
     /// The seat in a game that goes on, once the player's former connection has handed it over.
     handover: Option<oneshot::Receiver<Box<Offer>>>,
-    /// The next connection of the player, which came before the seat did: the seat goes on to it.
-    heir: Option<oneshot::Sender<Box<Offer>>>,
     seat: Option<Offer>,
     /// True if the player was given more time because it had not read the offer.
     postponed: bool,
@@ -217,7 +215,6 @@ impl Connection {
             unheard: (Vec::new(), now),
             login: None,
             handover: None,
-            heir: None,
             seat: None,
             postponed: false,
             asked: None,
@@ -398,10 +395,6 @@ impl Connection {
 
     fn resume(&mut self, seat: Option<Box<Offer>>) {
         self.handover = None;
-        if let Some(heir) = self.heir.take() {
-            self.seat = seat.map(|seat| *seat);
-            return self.hand_over(heir);
-        }
         match (seat, &self.login) {
             (Some(mut seat), _) => {
                 // What came before the seat did is no move of a player who is back.
@@ -808,15 +801,19 @@ impl Connection {
         }
     }
 
-    /// Passes the seat on, as soon as it is here.
+    /// Passes the seat on; one that is still on its way here goes on to the next connection of the player.
     fn hand_over(&mut self, to: oneshot::Sender<Box<Offer>>) {
-        if self.awaits_seat() {
-            self.heir = Some(to);
-            return;
-        }
-        if let Some(seat) = self.seat.take() {
-            // If the new connection is gone by now, the seat is dropped, and the game is lost by it.
-            let _gone = to.send(Box::new(seat));
+        match (self.seat.take(), self.handover.take()) {
+            (Some(seat), _) => {
+                // If the new connection is gone by now, the seat is dropped, and the game is lost by it.
+                let _gone = to.send(Box::new(seat));
+            }
+            (None, Some(from)) => self.network.run(async move {
+                if let Ok(seat) = from.await {
+                    let _gone = to.send(seat);
+                }
+            }),
+            (None, None) => {}
         }
         self.close();
     }
