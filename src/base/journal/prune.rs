@@ -118,8 +118,10 @@ fn drop_lines(conn: &Connection, event: EventId, id: i64, number: i64) -> rusqli
         let sql = format!("DELETE FROM {table} WHERE event = ? AND number = ?");
         conn.prepare_cached(&sql)?.execute([event.0, number])?;
     }
-    // The first line of the evidence is the reason of the ending, which everybody is told.
+    // The first line of the evidence is the reason of the ending, which everybody is told. That of an imported game is its
+    // origin, by which the next import knows it.
     let sql = "UPDATE games SET pruned_at = ?2,
-               evidence = substr(evidence, 1, instr(evidence || char(10), char(10)) - 1) WHERE id = ?1";
-    conn.prepare_cached(sql)?.execute((id, now())).map(drop)
+               evidence = CASE (SELECT kind FROM events WHERE id = ?3) WHEN 'import' THEN evidence
+                          ELSE substr(evidence, 1, instr(evidence || char(10), char(10)) - 1) END WHERE id = ?1";
+    conn.prepare_cached(sql)?.execute((id, now(), event.0)).map(drop)
 }

@@ -8,10 +8,10 @@ messages! {
     distinct(games: &str): "{games} distinct" = "重複を除くと {games} 局";
     games_running(games: usize): "{games} running" = "{games} 局進行中";
     complete: "complete" = "終了";
-    what_elo_means: "Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." = "Elo は全選手の平均を基準とする値、± は95%信頼区間の半幅です。";
+    what_elo_means: "Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." = "Elo は全参加者の平均を基準とする値、± は95%信頼区間の半幅です。";
     standings_and_newest: "standings and the newest games" = "順位表と最近の対局";
     not_complete: "not complete" = "途中";
-    winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝: {name}（{score}）";
+    winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝：{name}（{score}）";
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
     open_league: "open league" = "自由対局リーグ";
     imported_records: "imported records" = "取り込んだ棋譜";
@@ -58,7 +58,7 @@ messages! {
     over_or_added: "over or added" = "終了／追加";
     test_waiting: "waiting" = "順番待ち";
     test_unapproved: "waits for approval" = "承認待ち";
-    test_paused: "paused" = "休止中";
+    test_paused: "paused" = "一時停止中";
     test_playing: "playing" = "対局中";
     test_failed: "failed" = "失敗";
     test_over: "over" = "終了";
@@ -97,7 +97,7 @@ messages! {
     builds_are_mixed(builds: usize, name: &str): "! {builds} builds played as {name}: its figures mix them" = "! {name} として {builds} 種類のビルドが対局しました：成績は混ざっています";
 
     // Machines.
-    first_player: "first player" = "先に挙げた選手";
+    first_player: "first player" = "先に挙げた参加者";
     on_time: "on time" = "時間切れ";
     engine_faults: "faults" = "反則等";
     open_pairs: "open pairs" = "未了の組";
@@ -115,14 +115,14 @@ messages! {
     fewest_plies_first: "shortest first" = "手数の少ない順";
     games_need_script: "The games are shown by this page's script." = "棋譜はこのページのスクリプトが表示します。";
     more: "more" = "続き";
-    key_start: "start (Home)" = "開始局面 (Home)";
-    key_back: "a ply back (←)" = "一手戻る (←)";
+    key_start: "start (Home)" = "開始局面（Home）";
+    key_back: "a ply back (←)" = "一手戻る（←）";
     play: "play" = "再生";
-    key_play: "play (space)" = "再生・停止 (space)";
-    key_on: "a ply on (→)" = "一手進む (→)";
-    key_end: "end (End)" = "最終手 (End)";
-    key_turn: "turn the board (f)" = "盤面反転 (f)";
-    key_pieces: "letters or kanji (a)" = "英字・漢字の切り替え (a)";
+    key_play: "play (space)" = "再生・停止（space）";
+    key_on: "a ply on (→)" = "一手進む（→）";
+    key_end: "end (End)" = "最終手（End）";
+    key_turn: "turn the board (f)" = "盤面反転（f）";
+    key_pieces: "letters or kanji (a)" = "英字・漢字の切り替え（a）";
 
     // Axes and titles of pictures.
     games_axis: "games" = "局";
@@ -160,7 +160,7 @@ messages! {
     corrected_for_stop: ", corrected for the stop of the test" = "、検定の打ち切りを補正済み";
     corrected_for_looking: ", corrected for looking" = "、途中経過の確認を補正済み";
     los_of(share: &str, name: &str): "LOS {share}: how likely {name} is the stronger one" = "LOS {share}: {name} のほうが強い確率";
-    elo_and_los: "Elo is relative to the mean of the field; LOS: how likely one is stronger than the next" = "Elo は全選手の平均を 0 とした値、LOS は次位より強い確率です";
+    elo_and_los: "Elo is relative to the mean of the field; LOS: how likely one is stronger than the next" = "Elo は全参加者の平均を 0 とした値、LOS は次位より強い確率です";
     audit_games(ended: &str, on: u64, share: f64): "adjudication by score: {ended} ended, {on} played on ({share:.0} % of them are to be)" = "評価値による判定: {ended}を終了、{on} 局は判定せずに続行（予定 {share:.0} %）";
     audit_wrong(wrong: u64, won: u64, drawn: u64, share: f64, low: f64, high: f64): "{wrong} would have been wrong: {won} won and {drawn} drawn by the side given up, {share:.0} % (95 %: {low:.0} to {high:.0} %)" =
         "誤判定 {wrong} 局: 負けとされた側の勝ち {won}、引き分け {drawn}、{share:.0} %（95 %: {low:.0} 〜 {high:.0} %）";
@@ -172,6 +172,15 @@ messages! {
 }
 
 impl Language {
+    /// What a winner has scored, from points, wins, losses and draws.
+    pub fn won_and_lost(self, points: f64, [wins, losses, draws]: [u64; 3]) -> String {
+        match (self, draws) {
+            (Self::English, _) => format!("{points}/{}", wins + losses + draws),
+            (Self::Japanese, 0) => format!("{wins}勝{losses}敗"),
+            (Self::Japanese, _) => format!("{wins}勝{losses}敗{draws}分"),
+        }
+    }
+
     /// A difference in Elo with its 95 % interval. An end is `None` where everything was won, or lost.
     pub fn elo_words(self, elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
         if self == Self::English {

@@ -5,7 +5,7 @@ use contest::{
     stage::{Format, Stage},
     standings::TieBreak,
 };
-use referee::{Color, Outcome, number::number};
+use referee::{Color, Outcome, WinBy, number::number};
 
 messages! {
     black: "black" = "先手";
@@ -29,7 +29,8 @@ messages! {
     endings: "Endings" = "終局";
     time: "Time" = "時間";
     round_column: "round" = "回戦";
-    round(round: u32): "round {round}" = "{round} 回戦";
+    round(round: u32): "round {round}" = "{round}回戦";
+    quarter_final: "quarter-final" = "準々決勝";
     semi_final: "semi-final" = "準決勝";
     final_round: "final" = "決勝";
     stage(number: u32): "Stage {number}" = "ステージ {number}";
@@ -62,7 +63,7 @@ const CAUSES: [(&str, &str); 19] = [
     ("adjudication", "判定"),
     ("ruling", "裁定"),
     ("sennichite", "千日手"),
-    ("max-moves", "最大手数"),
+    ("max-moves", "手数制限"),
     ("impasse", "持将棋"),
     ("draw-adjudication", "引分判定"),
     ("stopped", "中断"),
@@ -78,7 +79,7 @@ impl Language {
             TieBreak::Buchholz => "ソルコフ",
             TieBreak::Sosos => "SOSOS",
             TieBreak::Median => "メジアン",
-            TieBreak::MedianOfBeaten => "メジアン(勝った相手)",
+            TieBreak::MedianOfBeaten => "メジアン（勝った相手）",
             TieBreak::SonnebornBerger => "SB",
             TieBreak::DirectEncounter => "直接対決",
             TieBreak::Wins => "勝数",
@@ -113,6 +114,10 @@ impl Language {
             return outcome.to_string();
         }
         let result = match outcome {
+            Outcome::Win { winner, by: WinBy::Default } => {
+                let side = if winner == Color::Black { self.black() } else { self.white() };
+                return format!("{side}の不戦勝");
+            }
             Outcome::Win { winner: Color::Black, .. } => self.black_won(),
             Outcome::Win { winner: Color::White, .. } => self.white_won(),
             Outcome::Draw { .. } => self.drawn(),
@@ -131,10 +136,10 @@ impl Language {
 
     /// A round of a knock-out with so many rounds: the last ones have names of their own.
     pub fn knockout_round(self, round: u32, rounds: u32) -> String {
-        match (self, rounds.checked_sub(round)) {
-            (_, Some(0)) => self.final_round().to_owned(),
-            (_, Some(1)) => self.semi_final().to_owned(),
-            (Self::Japanese, Some(2)) => "準々決勝".to_owned(),
+        match rounds.checked_sub(round) {
+            Some(0) => self.final_round().to_owned(),
+            Some(1) => self.semi_final().to_owned(),
+            Some(2) => self.quarter_final().to_owned(),
             _ => self.round(round),
         }
     }
@@ -184,8 +189,8 @@ mod tests {
             "スイス式（7回戦、各1局）、続いて上位4名の総当たり戦（1組2局）"
         );
         let rounds = [1, 2, 3, 4].map(|round| Language::Japanese.knockout_round(round, 4));
-        assert_eq!(rounds, ["1 回戦", "準々決勝", "準決勝", "決勝"]);
+        assert_eq!(rounds, ["1回戦", "準々決勝", "準決勝", "決勝"]);
         let rounds = [1, 2, 3, 4].map(|round| Language::English.knockout_round(round, 4));
-        assert_eq!(rounds, ["round 1", "round 2", "semi-final", "final"]);
+        assert_eq!(rounds, ["round 1", "quarter-final", "semi-final", "final"]);
     }
 }

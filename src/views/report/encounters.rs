@@ -113,7 +113,7 @@ pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
 /// The table of these encounters.
 pub(crate) fn table(pairs: &[Encounter], words: Language) -> Exhibit {
     let columns = vec![
-        Column::left(words.pick("pair", "組み合わせ"), |met: &Encounter| {
+        Column::left(words.pick("pair", "組合せ"), |met: &Encounter| {
             Cell::words(words.against(&met.name, &met.opponent))
         }),
         Column::right(words.game_column(), |met: &Encounter| Cell::count(met.games)),

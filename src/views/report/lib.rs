@@ -508,7 +508,7 @@ impl Report {
         let points = |row: &PlayerRow| (2 * row.wins + row.draws) as f64 / 2.0;
         let score = match self.duel() {
             Some(_) => format!("{} : {}", points(first), points(second)),
-            None => format!("{}/{}", points(first), first.games),
+            None => language.won_and_lost(points(first), [first.wins, first.losses, first.draws]),
         };
         let (name, other) = (plot::plain(&first.name), plot::plain(&second.name));
         let is_level = self.duel().is_some() && points(first) == points(second);

@@ -3,9 +3,10 @@
 use referee::{Foul, WinBy};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
+use std::time::Duration;
 use thiserror::Error;
 
-use super::Ending;
+use super::{Ending, clock};
 
 /// A game record: start position, moves, players, ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct GameRecord {
     /// When the game ended, likewise.
     pub ended: Option<String>,
     /// The time control: `main+byoyomi+increment` in seconds if understood, otherwise the text of the file; `black ..,
-    /// white ..` where they differ.
+    /// white ..` where they differ, and one of them alone where the other is unknown.
     pub time_control: Option<String>,
     /// Comment on the start position, lines separated by `\n`.
     pub comment: String,
@@ -121,6 +122,12 @@ impl GameRecord {
     /// The winner; `None` for draws and unfinished games.
     pub fn winner(&self) -> Option<Color> {
         self.ending.as_ref()?.winner(self.side_to_move())
+    }
+
+    /// Main time, byoyomi and increment of each side, black first, where they are known.
+    pub fn clocks(&self) -> [Option<[Duration; 3]>; 2] {
+        let sides = self.time_control.as_deref().map(clock::sides).unwrap_or_default();
+        sides.map(|text| Some(clock::of_spec(text?)?.map(|ms| Duration::from_millis(ms.into()))))
     }
 
     /// The record of a line of play alone, from the start position on: 0 is the game, `n` the `n`-th variation. Its headers
