@@ -58,7 +58,7 @@ pub(crate) fn rows(words: Language, rows: &[Row]) -> Markup {
     };
     html! { table.checks { tbody { @for row in rows { tr.fault[row.verdict == Verdict::Fault].warn[row.verdict == Verdict::Warn] {
         td.name { (word(row.verdict)) }
-        td.name { (row.check) }
+        td.name { (words.name_of_check(&row.check)) }
         td.name {
             (row.seen)
             @if let Some(advice) = &row.advice { div.note { (advice) } }

@@ -70,6 +70,32 @@ pub fn path(directory: &Path, event: &str, game: GameId, color: Color, player: &
     directory.join(format!("{event}-{:06}-{color}-{player}.log", game.0))
 }
 
+/// Renames the files of an event that has another name now, so that its games keep their lines.
+///
+/// # Errors
+/// When the directory cannot be read, or a file not be renamed.
+pub fn rename(directory: &Path, event: &str, now: &str) -> io::Result<()> {
+    let [before, now] = [event, now].map(|event| file_name(event) + "-");
+    let found = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    for entry in found {
+        let name = entry?.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(&before));
+        // As `path` has it: the game, then its side.
+        let is_game = |rest: &str| {
+            let mut parts = rest.split('-');
+            parts.next().is_some_and(|game| game.parse::<u64>().is_ok())
+                && parts.next().is_some_and(|side| Color::BOTH.iter().any(|color| color.to_string() == side))
+        };
+        if let Some(rest) = rest.filter(|rest| is_game(rest)) {
+            fs::rename(directory.join(&name), directory.join(format!("{now}{rest}")))?;
+        }
+    }
+    Ok(())
+}
+
 impl Recorded {
     /// Starts the thread. A directory is made if it does not exist.
     ///

@@ -72,7 +72,50 @@ const CAUSES: [(&str, &str); 19] = [
     ("no-result", "結果なし"),
 ];
 
+/// The checks of engines and machines, with their names in Japanese.
+const CHECKS: [(&str, &str); 33] = [
+    ("system", "システム"),
+    ("directory", "フォルダー"),
+    ("processor", "プロセッサー"),
+    ("frequency", "クロック周波数"),
+    ("load", "負荷"),
+    ("memory", "メモリー"),
+    ("timer", "タイマー"),
+    ("clock", "時計"),
+    ("user", "ユーザー"),
+    ("open files", "開けるファイル数"),
+    ("disk", "ディスク"),
+    ("writing", "書き込み"),
+    ("GPU", "GPU"),
+    ("strict sandbox", "厳格なサンドボックス"),
+    ("usi", "USI の応答"),
+    ("options", "オプション"),
+    ("identity", "同一性"),
+    ("files", "ファイル"),
+    ("device", "装置"),
+    ("info", "読みの出力"),
+    ("info scores", "評価値の出力"),
+    ("legal moves", "合法手"),
+    ("mated", "詰まされた局面"),
+    ("mate in one", "一手詰"),
+    ("MultiPV", "MultiPV"),
+    ("at rest", "待機中"),
+    ("between games", "対局の間"),
+    ("long games", "長手数の対局"),
+    ("rapid questions", "短い間隔の問い"),
+    ("resigning", "投了"),
+    ("same again", "再現性"),
+    ("stderr", "標準エラー出力"),
+    ("other output", "その他の出力"),
+];
+
 impl Language {
+    /// The name of a check.
+    pub fn name_of_check(self, name: &str) -> &str {
+        let japanese = CHECKS.iter().find(|(known, _)| *known == name).map_or(name, |(_, japanese)| japanese);
+        self.pick(name, japanese)
+    }
+
     /// The heading of a tie-break's column; the English one is its name.
     pub fn tie_break(self, tie_break: TieBreak) -> &'static str {
         let japanese = match tie_break {
