@@ -82,14 +82,8 @@ pub fn rename(directory: &Path, event: &str, now: &str) -> io::Result<()> {
     };
     for entry in found {
         let name = entry?.file_name();
-        let rest = name.to_str().and_then(|name| name.strip_prefix(&before));
-        // As `path` has it: the game, then its side.
-        let is_game = |rest: &str| {
-            let mut parts = rest.split('-');
-            parts.next().is_some_and(|game| game.parse::<u64>().is_ok())
-                && parts.next().is_some_and(|side| Color::BOTH.iter().any(|color| color.to_string() == side))
-        };
-        if let Some(rest) = rest.filter(|rest| is_game(rest)) {
+        // The name of an event has no `-` there: what follows is a game.
+        if let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(&before)) {
             fs::rename(directory.join(&name), directory.join(format!("{now}{rest}")))?;
         }
     }

@@ -139,7 +139,7 @@ fn the_files_of_an_event_follow_its_name_and_those_of_others_stay() {
     names.sort();
     assert_eq!(
         names,
-        ["e_v-2-000007-black-it.log", "e_v.1-000007-black-it.log", "e_v.2-000007-black-it.log"]
+        ["e_v.1-000007-black-it.log", "e_v.2-000007-black-it.log", "e_v_2-000007-black-it.log"]
     );
 }
 

@@ -73,7 +73,7 @@ const CAUSES: [(&str, &str); 19] = [
 ];
 
 /// The checks of engines and machines, with their names in Japanese.
-const CHECKS: [(&str, &str); 33] = [
+const CHECKS: [(&str, &str); 31] = [
     ("system", "システム"),
     ("directory", "フォルダー"),
     ("processor", "プロセッサー"),
@@ -86,7 +86,6 @@ const CHECKS: [(&str, &str); 33] = [
     ("open files", "開けるファイル数"),
     ("disk", "ディスク"),
     ("writing", "書き込み"),
-    ("GPU", "GPU"),
     ("strict sandbox", "厳格なサンドボックス"),
     ("usi", "USI の応答"),
     ("options", "オプション"),
@@ -98,7 +97,6 @@ const CHECKS: [(&str, &str); 33] = [
     ("legal moves", "合法手"),
     ("mated", "詰まされた局面"),
     ("mate in one", "一手詰"),
-    ("MultiPV", "MultiPV"),
     ("at rest", "待機中"),
     ("between games", "対局の間"),
     ("long games", "長手数の対局"),
@@ -110,7 +108,7 @@ const CHECKS: [(&str, &str); 33] = [
 ];
 
 impl Language {
-    /// The name of a check.
+    /// The name of a check; a name that is the same in Japanese is not in the table.
     pub fn name_of_check(self, name: &str) -> &str {
         let japanese = CHECKS.iter().find(|(known, _)| *known == name).map_or(name, |(_, japanese)| japanese);
         self.pick(name, japanese)

@@ -63,11 +63,6 @@ struct Reader {
     is_cut: bool,
 }
 
-/// The ending `%MATTA`.
-fn taken_back() -> Ending {
-    Ending::Unknown("MATTA".to_owned())
-}
-
 impl Reader {
     fn line(&mut self, line: &str, at: usize) -> Result<(), RecordFault> {
         if let Some(comment) = line.strip_prefix('\'') {
@@ -118,7 +113,7 @@ impl Reader {
                 let replay = self.replay(at)?;
                 let position = replay.position();
                 let mv = move_from_csa(position, statement);
-                if replay.ending() == Some(&taken_back()) {
+                if matches!(replay.ending(), Some(Ending::Unknown(word)) if word == "MATTA") {
                     return self.after_take_back(mv, at);
                 }
                 let mv = mv.ok_or_else(|| {
@@ -151,11 +146,14 @@ impl Reader {
         let legal = mv.filter(|mv| can_play(replay.position(), *mv));
         let read = if legal.is_some() { "the game goes on from there" } else { "the rest is left out" };
         replay.doubt(format!("a move is taken back (`%MATTA`) after move {}: {read}", replay.len()));
-        self.is_cut = legal.is_none();
-        let Some(mv) = legal else { return Ok(()) };
-        let replay = self.replay(at)?;
-        replay.reopen();
-        replay.push(mv, at)
+        match legal {
+            Some(mv) => {
+                replay.reopen();
+                replay.push(mv, at)?;
+            }
+            None => self.is_cut = true,
+        }
+        Ok(())
     }
 
     /// A line such as `#ILLEGAL_MOVE` or `#SENTE_WIN`, with which a server announces the end of a game.
