@@ -131,7 +131,7 @@ fn the_files_of_an_event_follow_its_name_and_those_of_others_stay() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path();
     let put = |event: &str| fs::write(path(place, event, GameId(7), Color::Black, "it"), event).unwrap();
-    ["e/v", "e/v-2", "e/v.2"].map(put);
+    ["e/v", "e/v-2", "e/v.2"].into_iter().for_each(put);
     rename(place, "e/v", "e/v.1").unwrap();
     rename(&place.join("nowhere"), "e/v", "e/v.1").unwrap();
     let mut names: Vec<_> =
