@@ -189,10 +189,8 @@ fn a_move_taken_back_costs_no_more_than_what_cannot_be_played_from_there() {
 
 #[test]
 fn bookmarks_are_kept() {
-    let kif = format!(
-        "#KIF version=2.0 encoding=UTF-8\n手合割：平手\n手数----指手---------消費時間--\n&初手\n   1 ７六歩(77)\n&しおり一\n*注\n   2 ３四歩(33)\n"
-    );
-    let game = one(&kif);
+    let kif = "#KIF version=2.0 encoding=UTF-8\n手合割：平手\n手数----指手---------消費時間--\n&初手\n   1 ７六歩(77)\n&しおり一\n*注\n   2 ３四歩(33)\n";
+    let game = one(kif);
     assert_eq!(String::from_utf8(write(&game, Format::Kifu).unwrap()).unwrap(), kif);
     assert_eq!(game.plies[0].comment, "&しおり一\n注");
 }
