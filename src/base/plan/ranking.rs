@@ -31,6 +31,7 @@ pub fn rules(root: &Table<'_>, stages: &[Stage], engines: &[EnginePlan], seed: u
         bye_is_opponent: tie_breaks.word("bye") != Some("nothing"),
         seed,
         ratings: engines.iter().map(|engine| engine.rating).collect(),
+        open: false,
     };
     if rules.ranks_by_rating() && rules.ratings.iter().all(Option::is_none) {
         tie_breaks.fault("order", "\"rating\" needs the key `rating` of the engines, and none has it");

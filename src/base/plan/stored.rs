@@ -210,7 +210,8 @@ impl StoredPlan {
     /// The rules of the tables.
     pub fn ranking(&self) -> RankingRules {
         let ratings = self.engines.iter().map(|engine| engine.rating).collect();
-        RankingRules { seed: self.seed().unwrap_or_default(), ratings, ..self.ranking.clone() }
+        let open = self.engines.is_empty();
+        RankingRules { seed: self.seed().unwrap_or_default(), ratings, open, ..self.ranking.clone() }
     }
 
     /// The seed of every random choice; `None` if the plan does not say.

@@ -12,6 +12,8 @@ messages! {
     standings_and_newest: "standings and the newest games" = "順位表と最近の対局";
     not_complete: "not complete" = "途中";
     winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝: {name}（{score}）";
+    winners(names: &str, score: &str): "Winners, level: {names}, {score}" = "同点優勝: {names}（{score}）";
+    first_by_elo(name: &str, elo: &str): "First by Elo: {name}, {elo}" = "Elo 首位: {name}（{elo}）";
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
     open_league: "open league" = "自由対局リーグ";
     imported_records: "imported records" = "取り込んだ棋譜";
@@ -154,8 +156,8 @@ messages! {
     stopped_after(pairs: &str): "stopped by hand after {pairs}, without a verdict: the error rates are those of the test played to its end" = "{pairs}で中断、判定なし: 誤る確率は最後まで行った検定のものです";
     no_verdict: "no verdict" = "判定なし";
     that_is(claim: &str): "that is: {claim}" = "すなわち、{claim}";
-    result_of_two(name: &str, opponent: &str, wins: f64, losses: f64, said: &str): "{name} against {opponent} {wins} : {losses}: {said}" = "{name} 対 {opponent} {wins} : {losses}　{said}";
-    of_two(name: &str, opponent: &str, said: &str): "{name} against {opponent}: {said}" = "{name} 対 {opponent}：{said}";
+    result_of_two(name: &str, opponent: &str, score: &str, said: &str): "{name} against {opponent} {score}: {said}" = "{name} 対 {opponent} {score}　{said}";
+    in_distinct_games(wins: f64, losses: f64): " ({wins} : {losses} in distinct games)" = "（重複を除くと {wins} : {losses}）";
     by_score_alone(said: &str, plain: &str): "{said}; by the score alone {plain}" = "{said}。補正前は {plain}";
     corrected_for_stop: ", corrected for the stop of the test" = "、検定の打ち切りを補正済み";
     corrected_for_looking: ", corrected for looking" = "、途中経過の確認を補正済み";

@@ -2,7 +2,7 @@
 
 use crate::exhibit::{Cell, Column, Exhibit};
 use crate::{EventInfo, Language};
-use contest::standings::Standings;
+use contest::standings::{Standings, Tally, Wdl};
 use referee::{
     entry::PlayerId,
     points::Points,
@@ -27,11 +27,13 @@ pub struct Encounter {
     pub losses: u64,
     /// Drawn.
     pub draws: u64,
+    /// The distinct games, from the side of `name`.
+    pub distinct: Wdl,
     /// Points of `name` and of its opponent by the event's scoring, without byes and penalties.
     pub points: [Points; 2],
-    /// Score of `name` over distinct games.
+    /// Score of `name` over the games that Elo is computed from.
     pub score: Option<f64>,
-    /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
+    /// Elo difference by the score of distinct games; from complete colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
     /// Half its 95 % interval by the normal distribution, as fishtest and fastchess print it.
     pub elo_error: Option<f64>,
@@ -71,6 +73,34 @@ impl Encounter {
     }
 }
 
+/// Points of both sides where a win is worth one.
+pub(crate) fn halves(games: Wdl) -> [f64; 2] {
+    [games, games.reversed()].map(|games| games.half_points() as f64 / 2.0)
+}
+
+/// The points of two players in their distinct games, in brackets, where others repeat them; what is said of their strength is
+/// computed from these.
+pub(crate) fn distinct_points(total: &Tally, [one, other]: [PlayerId; 2], words: Language) -> String {
+    bracketed(total.between(one, other), total.distinct_between(one, other), words)
+}
+
+fn bracketed(games: Wdl, distinct: Wdl, words: Language) -> String {
+    let [wins, losses] = halves(distinct);
+    match distinct.games() < games.games() {
+        true => words.in_distinct_games(wins, losses),
+        false => String::new(),
+    }
+}
+
+impl Encounter {
+    /// The points of both, beside them those in distinct games where others repeat them.
+    pub(crate) fn points_words(&self, words: Language) -> String {
+        let games = Wdl { wins: self.wins, draws: self.draws, losses: self.losses };
+        let [wins, losses] = halves(games);
+        format!("{wins} : {losses}{}", bracketed(games, self.distinct, words))
+    }
+}
+
 pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     let total = standings.total();
     let mut met: Vec<(PlayerId, PlayerId)> = total.met.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
@@ -90,6 +120,7 @@ pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             opponent: info.player(opponent).to_owned(),
             games: wdl.games(),
             distinct_games: total.distinct_between(player, opponent).games(),
+            distinct: total.distinct_between(player, opponent),
             wins: wdl.wins,
             losses: wdl.losses,
             draws: wdl.draws,

@@ -357,7 +357,7 @@ fn duel(history: &EventHistory, language: Language) -> Markup {
     let (Some(met), Some(words)) = (report.duel(), report.duel_words(language)) else { return html! {} };
     let pairs = met.pentanomial;
     html! {
-        p { (language.of_two(&plain(&met.name), &plain(&met.opponent), &minus(&words))) }
+        p { (language.result_of_two(&plain(&met.name), &plain(&met.opponent), &met.points_words(language), &minus(&words))) }
         @if report.sprt.is_none() {
             p { (language.test_pairs(pairs.iter().sum())) (pairs.map(|pairs| pairs.to_string()).join(" ")) }
         }
@@ -366,7 +366,7 @@ fn duel(history: &EventHistory, language: Language) -> Markup {
 
 fn endings(history: &EventHistory, manner: Manner) -> Markup {
     let report = &history.report;
-    let black = report.first_move.black;
+    let black = report.first_move.distinct;
     let games = black.games().max(1) as f64;
     let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
     let advantage = match (report.first_move.elo.value(), report.first_move.elo.error()) {

@@ -50,7 +50,7 @@ use contest::{
     schedule::Stage,
     standings::{Causes, REPEATS, RankingRules, Row, Scale, Standings, TestCounts, TimeLosses, Wdl},
 };
-use exhibit::standings::elo_fields;
+use exhibit::{Cell, standings::elo_fields};
 use journal::{EventSummary, GameRow, Store, StoreError};
 use plan::{Plan, SprtModel, SprtPlan, StoredPlan, stored::StoredEngine};
 use referee::{
@@ -64,6 +64,7 @@ use referee::{
     sprt::{Sprt, Verdict},
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The parts of an event's plan that a report needs.
 #[derive(Clone, Debug, Default)]
@@ -200,7 +201,7 @@ pub struct Report {
     pub complete: bool,
     /// True if the event has no end and no schedule: an open league, games on a server, records that were read in.
     pub open: bool,
-    /// The players, best first: by Elo, or by the ranking of the last stage where that decides.
+    /// The players, best first: by the tables of the stages, or by Elo where there are no points to win.
     pub standings: Vec<PlayerRow>,
     /// Encounters of any two players who met.
     pub pairs: Vec<Encounter>,
@@ -210,7 +211,7 @@ pub struct Report {
     pub uncounted: Causes,
     /// Advantage of the first move.
     pub first_move: FirstMove,
-    /// Tables of the stages, with tie-breaks.
+    /// Tables of the stages, with tie-breaks, where points decide.
     pub stages: Vec<StageTable>,
     /// The sequential test, if any.
     pub sprt: Option<TestReport>,
@@ -295,7 +296,9 @@ pub struct Late {
 pub struct FirstMove {
     /// Games won, drawn and lost by black.
     pub black: Wdl,
-    /// Black's score over games.
+    /// The distinct ones.
+    pub distinct: Wdl,
+    /// Black's score over distinct games.
     pub score: Option<f64>,
     /// Elo advantage of black.
     #[serde(flatten, serialize_with = "elo_fields")]
@@ -310,7 +313,7 @@ pub struct StageTable {
     /// The format in Japanese.
     #[serde(skip)]
     pub format_japanese: String,
-    /// True if it ranks its players, and not their Elo.
+    /// True if it says more than the results of its players do.
     #[serde(skip)]
     pub is_ranked: bool,
     /// Rows, best first; `half_points` are halves of a point.
@@ -505,14 +508,26 @@ impl Report {
             let met = self.duel()?;
             return test.claim(&met.name, &met.opponent, language).map(|claim| plot::plain(&claim));
         }
-        let points = |row: &PlayerRow| (2 * row.wins + row.draws) as f64 / 2.0;
-        let score = match self.duel() {
-            Some(_) => format!("{} : {}", points(first), points(second)),
-            None => format!("{}/{}", points(first), first.games),
+        let names = |rows: &[PlayerRow]| {
+            let names: Vec<String> = rows.iter().map(|row| plot::plain(&row.name)).collect();
+            names.join(language.pick(", ", "、"))
         };
-        let (name, other) = (plot::plain(&first.name), plot::plain(&second.name));
-        let is_level = self.duel().is_some() && points(first) == points(second);
-        Some(if is_level { language.level(&name, &other, &score) } else { language.winner(&name, &score) })
+        let name = names(&self.standings[..1]);
+        if self.stages.is_empty() {
+            return Some(language.first_by_elo(&name, &Cell::elo(first.elo).text()));
+        }
+        let points = |row: &PlayerRow| row.points.shortest();
+        if self.duel().is_some() {
+            let score = format!("{} : {}", points(first), points(second));
+            let level = || language.level(&name, &plot::plain(&second.name), &score);
+            return Some(if second.rank == 1 { level() } else { language.winner(&name, &score) });
+        }
+        let score = format!("{}/{}", points(first), first.games + u64::from(first.byes));
+        let shared = self.standings.partition_point(|row| row.rank == 1);
+        Some(match shared {
+            1 => language.winner(&name, &score),
+            _ => language.winners(&names(&self.standings[..shared]), &score),
+        })
     }
 
     /// The report with what the database knows beside the entries: games that were lost because a player failed, machines,
@@ -606,19 +621,24 @@ fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
 }
 
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
-    let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
-    FirstMove { black, score: black.score(), elo: standings.black_advantage(ratings) }
+    let sum = |met: &BTreeMap<_, Wdl>| met.values().fold(Wdl::default(), |sum, &met| sum + met);
+    let total = standings.total();
+    let (black, distinct) = (sum(&total.met), sum(&total.evidence.met));
+    FirstMove { black, distinct, score: distinct.score(), elo: standings.black_advantage(ratings) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     let named = |row: Row| StageRow { name: info.player(row.player).to_owned(), row };
-    let played = |at: &usize| standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
+    // Where points do not decide, a table by them would be a second order.
+    let played = |at: &usize| {
+        standings.by_points() && standings.stage(*at).is_some_and(|tally| !tally.met.is_empty())
+    };
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
             format: info.format_of(&info.stages[at..=at], Language::English),
             format_japanese: info.format_of(&info.stages[at..=at], Language::Japanese),
-            is_ranked: info.ranking.ranks(info.stages[at].format),
+            is_ranked: standings.is_ranked(at),
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()

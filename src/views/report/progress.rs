@@ -1,6 +1,10 @@
 //! How an event stands while it is played, as a line of text: score, Elo, the sequential test, the time to the end.
 
-use super::{EventInfo, Named, precision::error_words};
+use super::{
+    EventInfo, Language, Named,
+    encounters::{distinct_points, halves},
+    precision::error_words,
+};
 use contest::standings::Standings;
 use notation::printable;
 use referee::{
@@ -137,27 +141,26 @@ impl Progress {
     fn duel(&self) -> String {
         let [first, second] = [PlayerId(0), PlayerId(1)];
         let total = self.standings.total();
-        let wdl = total.between(first, second);
-        let half = |wins: u64| wins as f64 + wdl.draws as f64 / 2.0;
-        let (wins, losses) = (half(wdl.wins), half(wdl.losses));
+        let [wins, losses] = halves(total.between(first, second));
+        let distinct = distinct_points(total, [first, second], Language::English);
         let words = total.numbers(first, second).elo_words();
-        format!("{} {wins} : {losses} {}, {words}", self.name(first), self.name(second))
+        format!("{} {wins} : {losses} {}{distinct}, {words}", self.name(first), self.name(second))
     }
 
     /// The best players in the order of the standings, with their points.
     fn field(&self) -> String {
         let ratings = fit(&self.standings.cross_table());
         let order = self.standings.order(&ratings);
-        let player = |(at, player): (usize, &PlayerId)| {
-            let games = self.standings.total().players[player.index()].games();
-            let (points, played) = (games.half_points() as f64 / 2.0, games.games());
+        let player = |(rank, player): &(u32, PlayerId)| {
+            let played = self.standings.total().players[player.index()].games().games();
+            let points = self.standings.points(*player).shortest();
             let elo = ratings.players[player.index()].elo;
             let error = elo.error().map(|error| format!(" +-{error:.0}")).unwrap_or_default();
             let mark = if elo.is_bounded() { "" } else { "~" };
             let elo = elo.value().map(|value| format!(" ({mark}{}{error} Elo)", signed(value, 0)));
-            format!("{}. {} {points}/{played}{}", at + 1, self.name(*player), elo.unwrap_or_default())
+            format!("{rank}. {} {points}/{played}{}", self.name(*player), elo.unwrap_or_default())
         };
-        let shown = order.iter().enumerate().take(SHOWN).map(player).collect::<Vec<_>>().join(", ");
+        let shown = order.iter().take(SHOWN).map(player).collect::<Vec<_>>().join(", ");
         match order.len().saturating_sub(SHOWN) {
             0 => shown,
             others => format!("{shown}, and {others} more"),

@@ -1,6 +1,6 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Causes, Encounter, Failure, Language, Late, Report, TestReport, encounters};
+use super::{Causes, Failure, Language, Late, Report, TestReport, encounters};
 use crate::exhibit::{Cell, Exhibit};
 use contest::standings::{ENOUGH_REPEATS, REPEATS};
 use referee::{rating::rounded, sprt};
@@ -68,7 +68,7 @@ fn heading(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt:
     let format = words.pick(&report.format, &report.format_japanese);
     writeln!(f, "{} · {format} · {}", report.event, games.join(words.pick(", ", "、")))?;
     if report.stages.iter().any(|stage| stage.is_ranked) {
-        for stage in &report.stages {
+        for stage in report.stages.iter().filter(|stage| stage.is_ranked) {
             let table = stage.exhibit(words, |name| Cell::words(name));
             write!(f, "\n{}\n{table}", words.pick(&stage.format, &stage.format_japanese))?;
         }
@@ -79,10 +79,8 @@ fn heading(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt:
 /// The result of two players in words; a test before it says what its verdict claims.
 fn duel(report: &Report, words: Language) -> Option<String> {
     let (met, said) = (report.duel()?, report.duel_words(words)?);
-    let Encounter { name, opponent, wins, losses, draws, .. } = met;
-    let [name, opponent] = [name, opponent].map(|name| notation::printable(name.as_bytes()));
-    let half = |wins: &u64| *wins as f64 + *draws as f64 / 2.0;
-    let mut lines = vec![words.result_of_two(&name, &opponent, half(wins), half(losses), &said)];
+    let [name, opponent] = [&met.name, &met.opponent].map(|name| notation::printable(name.as_bytes()));
+    let mut lines = vec![words.result_of_two(&name, &opponent, &met.points_words(words), &said)];
     lines.extend(
         (report.sprt.is_none() && report.precision.is_none()).then(|| pairs_words(met.pentanomial, words)),
     );

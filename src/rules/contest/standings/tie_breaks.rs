@@ -179,6 +179,9 @@ pub struct RankingRules {
     /// The declared ratings by player.
     #[serde(skip)]
     pub ratings: Vec<Option<u32>>,
+    /// True if nobody plays for points: in an open league, on a foreign server, in records that were read in.
+    #[serde(skip)]
+    pub open: bool,
 }
 
 impl Default for RankingRules {
@@ -189,6 +192,7 @@ impl Default for RankingRules {
             bye_is_opponent: true,
             seed: 0,
             ratings: vec![],
+            open: false,
         }
     }
 }
@@ -196,7 +200,7 @@ impl Default for RankingRules {
 impl RankingRules {
     /// True if they are those of an event that says nothing of them; lots and ratings do not matter then.
     pub fn is_usual(&self) -> bool {
-        Self { seed: 0, ratings: vec![], ..self.clone() } == Self::default()
+        Self { seed: 0, ratings: vec![], open: false, ..self.clone() } == Self::default()
     }
 
     /// True if declared ratings are among the tie-breaks.
@@ -204,10 +208,12 @@ impl RankingRules {
         self.tie_breaks.iter().flatten().any(|tie_break| *tie_break == TieBreak::Rating)
     }
 
-    /// True if the table of a stage ranks its players, and not their Elo: in a Swiss, a knock-out, and where points or
-    /// tie-breaks are the event's own.
-    pub fn ranks(&self, format: Format) -> bool {
-        matches!(format, Format::Swiss { .. } | Format::Knockout { .. }) || !self.is_usual()
+    /// True if points decide who wins an event of these stages. Elo does where there are none to win: in an open league, and
+    /// in a test of strength, whose players have unequally many games or opponents.
+    pub fn by_points(&self, stages: &[Stage]) -> bool {
+        let is_test =
+            |stage: &Stage| matches!(stage.format, Format::Gauntlet { .. } | Format::Information { .. });
+        !self.open && (stages.len() > 1 || !self.is_usual() || !stages.iter().any(is_test))
     }
 
     /// The tie-breaks of a stage of this format, in their order. A knock-out has none.
