@@ -21,7 +21,8 @@ pub fn draw(state: &State, area: Rect, paint: &mut Paint<'_>) -> Rect {
         Format::Knockout { .. } => bracket(state, stage, area, paint),
         Format::Swiss { .. } => ranking(state, stage, paint.words.ties_of_swiss(), area, paint),
         _ if state.standings.is_ranked(stage)
-            && (!state.info.ranking.is_usual() || usize::from(area.height) > 2 * (state.standings.players() + 6)) =>
+            && (!state.info.ranking.is_usual()
+                || usize::from(area.height) > 2 * (state.standings.players() + 6)) =>
         {
             ranking(state, stage, paint.words.ties_of_points(), area, paint)
         }

@@ -20,6 +20,10 @@ pub struct ImportArgs {
     /// Name of the event that receives the games.
     #[arg(long, default_value = "import", value_name = "NAME", requires = "db")]
     pub event: String,
+    /// File with the tables `[scoring]` and `[tiebreaks]` for a file of results; else a win is 1 point, and the tie-breaks are
+    /// those of the format.
+    #[arg(long, value_name = "FILE", requires = "db")]
+    pub rules: Option<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -27,8 +31,8 @@ pub struct ImportArgs {
 
 impl From<&ImportArgs> for records::Import {
     fn from(args: &ImportArgs) -> Self {
-        let ImportArgs { files, db, verify, event, .. } = args.clone();
-        Self { files, db, verify, event }
+        let ImportArgs { files, db, verify, event, rules, .. } = args.clone();
+        Self { files, db, verify, event, rules }
     }
 }
 

@@ -364,7 +364,7 @@ fn warn_about(plan: &Plan, lines: usize, say: &Say) {
 
 /// A warning where two engines that always answer alike meet more often than there are opening lines: each line carries one
 /// pair of different games. Without lines every game begins from the even position.
-fn repeats(plan: &Plan, lines: usize) -> Option<String> {
+pub(crate) fn repeats(plan: &Plan, lines: usize) -> Option<String> {
     let lines = lines.max(1) as u64;
     let alike = |engine: &&EnginePlan| !engine.remote && engine.times().all(always_answers_alike);
     let pairs = plan.stages.iter().map(pairs_of_two_players).fold(0, u64::saturating_add);

@@ -1,9 +1,9 @@
 //! The tables about the ranking: `[scoring]` and `[tiebreaks]`.
 
 use crate::{
-    EnginePlan,
-    keys::{BY_COLOUR, SCORING, TIEBREAKS},
-    reader::{Item, Table, listed},
+    EnginePlan, Faults,
+    keys::{BY_COLOUR, RESULTS_FILE, SCORING, TIEBREAKS},
+    reader::{self, Item, Table, listed},
 };
 use contest::{
     scoring::Scoring,
@@ -11,9 +11,22 @@ use contest::{
     standings::{RankingRules, TieBreak},
 };
 use referee::points::Points;
+use std::{path::Path, slice};
 
 /// Most points that a game may be worth.
 const MAX_POINTS: f64 = 1000.0;
+
+/// Reads the file of the rules that the tables of results from elsewhere have.
+///
+/// # Errors
+/// When the file cannot be read, and every fault in it.
+pub fn load(path: &Path, stage: &Stage) -> Result<RankingRules, Faults> {
+    reader::read_file(path, |text, environment| {
+        reader::read(text, Some(path), environment, &[&RESULTS_FILE], |root| {
+            rules(root, slice::from_ref(stage), &[], 0)
+        })
+    })
+}
 
 /// Reads `[scoring]` and `[tiebreaks]`; `seed` is the event's.
 pub fn rules(root: &Table<'_>, stages: &[Stage], engines: &[EnginePlan], seed: u64) -> RankingRules {

@@ -22,8 +22,8 @@ mod tie_breaks;
 
 pub use arbitration::Arbitration;
 pub(crate) use bracket::Bracket;
-use progress::{Half, Taken};
 pub(crate) use progress::{Encounter, Progress};
+use progress::{Half, Taken};
 pub use ranges::Ranges;
 pub use ranking::Row;
 pub use rating::TestCounts;
@@ -442,7 +442,8 @@ impl Standings {
     /// The places of each player in the tables of the stages that have begun, the last stage first; the better is less.
     fn places(&self) -> Vec<Vec<u32>> {
         let mut places = vec![vec![]; self.players()];
-        for (at, stage) in self.stages.iter().enumerate().filter(|(at, _)| !self.tallies[*at].met.is_empty()) {
+        for (at, stage) in self.stages.iter().enumerate().filter(|(at, _)| !self.tallies[*at].met.is_empty())
+        {
             let ranking = self.ranking(at);
             if stage.entry.skip == 0 {
                 places.iter_mut().for_each(|place| place.insert(0, u32::MAX));
@@ -450,7 +451,8 @@ impl Standings {
                 continue;
             }
             // A stage of those who follow, as in a play-off for the fifth place, changes the order of these alone.
-            let first = ranking.iter().map(|row| places[row.player.index()].clone()).min().unwrap_or_default();
+            let first =
+                ranking.iter().map(|row| places[row.player.index()].clone()).min().unwrap_or_default();
             for row in &ranking {
                 places[row.player.index()] = [&first[..], &[row.rank]].concat();
             }
@@ -517,7 +519,9 @@ impl Standings {
             self.total.add_single(pairing);
         }
         self.time_losses.add(end);
-        let Some(pair) = progress.finish(pairing, end.outcome, (key, is_new), &mut self.distinct) else {
+        let Some(pair) =
+            progress.finish(pairing, end.outcome, (key, is_new), end.moves_hash, &mut self.distinct)
+        else {
             return;
         };
         tally.add_pair(pairing, pair);

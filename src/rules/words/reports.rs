@@ -6,6 +6,7 @@ use referee::rating::{digits, elo_words, signed};
 messages! {
     // The heading.
     distinct(games: &str): "{games} distinct" = "重複を除くと {games} 局";
+    opening_lines(lines: u64): "opening lines: {lines}" = "開始局面 {lines} 種";
     games_running(games: usize): "{games} running" = "{games} 局進行中";
     complete: "complete" = "終了";
     what_elo_means: "Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." = "Elo は全選手の平均を基準とする値、± は95%信頼区間の半幅です。";
@@ -158,6 +159,8 @@ messages! {
     that_is(claim: &str): "that is: {claim}" = "すなわち、{claim}";
     result_of_two(name: &str, opponent: &str, score: &str, said: &str): "{name} against {opponent} {score}: {said}" = "{name} 対 {opponent} {score}　{said}";
     in_distinct_games(wins: f64, losses: f64): " ({wins} : {losses} in distinct games)" = "（重複を除くと {wins} : {losses}）";
+    nelo_and_ratios(nelo: &str, draws: &str, pairs: &str): "nElo {nelo}, draw ratio {draws} %, pairs ratio {pairs}" = "nElo {nelo}、引き分け率 {draws} %、ペア比 {pairs}";
+    played_alike(alike: u64, pairs: u64): "both played the same moves in {alike} of {pairs} pairs: are they one and the same program, as after a build that was forgotten?" = "{pairs} 組のうち {alike} 組で両者の指し手が同一です。ビルドし忘れなどで同じプログラムになっていませんか";
     by_score_alone(said: &str, plain: &str): "{said}; by the score alone {plain}" = "{said}。補正前は {plain}";
     corrected_for_stop: ", corrected for the stop of the test" = "、検定の打ち切りを補正済み";
     corrected_for_looking: ", corrected for looking" = "、途中経過の確認を補正済み";

@@ -36,6 +36,8 @@ pub struct Import {
     pub verify: bool,
     /// Name of the event that receives the games.
     pub event: String,
+    /// File with `[scoring]` and `[tiebreaks]` of results without moves.
+    pub rules: Option<PathBuf>,
 }
 
 /// Result of an import.
@@ -130,6 +132,9 @@ pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
             [alone] => results::import(alone, args),
             _ => Err(RecordsError::ResultsAlone(results.clone())),
         };
+    }
+    if let Some(rules) = &args.rules {
+        return Err(RecordsError::RulesOfRecords(rules.clone()));
     }
     rsshogi::board::init();
     let (files, faults) = files::found(&args.files);

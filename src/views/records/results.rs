@@ -47,7 +47,7 @@ pub(super) fn import(path: &Path, args: &Import) -> Result<ImportReport, Records
         Ok(results) => {
             report.records = results.games.len();
             if let Some(db) = &args.db {
-                results.write(db, &args.event, &path.to_string_lossy())?;
+                results.write(db, args, &path.to_string_lossy())?;
                 report.imported = results.games.len();
             }
         }
@@ -270,12 +270,14 @@ impl Results {
         Stage { format, games: 1, ..Stage::default() }
     }
 
-    fn write(&self, db: &Path, name: &str, file: &str) -> Result<(), RecordsError> {
+    fn write(&self, db: &Path, args: &Import, file: &str) -> Result<(), RecordsError> {
+        let name = &*args.event;
         if Writer::open(db)?.events()?.iter().any(|event| event.name == name) {
             return Err(RecordsError::NameTaken(name.to_owned()));
         }
         let stage = self.stage();
-        let plan = StoredPlan::of_results(name, &self.players, stage);
+        let rules = args.rules.as_ref().map(|rules| plan::ranking::load(rules, &stage)).transpose()?;
+        let plan = StoredPlan::of_results(name, &self.players, stage, rules.unwrap_or_default());
         let head = EventHead { name, kind: "import", plan: &plan.to_json(), fingerprint: "{}" };
         let journal = Journal::open(db, &head)?.start(vec![], || ())?;
         let format = plan::format_words(&plan.stages);

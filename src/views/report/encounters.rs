@@ -6,7 +6,7 @@ use contest::standings::{Standings, Tally, Wdl};
 use referee::{
     entry::PlayerId,
     points::Points,
-    rating::{Estimate, digits, signed},
+    rating::{Estimate, digits, rounded, signed},
 };
 use serde::Serialize;
 
@@ -51,8 +51,14 @@ pub struct Encounter {
     pub elo_bound: Option<f64>,
     /// Probability that `name` is stronger.
     pub los: f64,
+    /// Drawn games of all games; of pairs the even ones of all pairs.
+    pub draw_ratio: Option<f64>,
+    /// Pairs that `name` won to those that it lost; `None` where it lost none.
+    pub pairs_ratio: Option<f64>,
     /// Colour-swapped pairs of distinct games by the points of `name`: 0, 1/2, 1, 3/2, 2.
     pub pentanomial: [u64; 5],
+    /// Those of them in which both games have the same moves.
+    pub alike_pairs: u64,
 }
 
 impl Encounter {
@@ -92,7 +98,24 @@ fn bracketed(games: Wdl, distinct: Wdl, words: Language) -> String {
     }
 }
 
+/// That most pairs of two players were played alike, so that they may be one and the same program.
+pub(crate) fn alike_words(alike: u64, pairs: u64, words: Language) -> Option<String> {
+    (2 * alike > pairs).then(|| words.played_alike(alike, pairs))
+}
+
 impl Encounter {
+    /// What the pairs say beside Elo: normalized Elo, and the ratios of drawn pairs and of those won to those lost; and that
+    /// most of them were played alike.
+    pub(crate) fn pairs_lines(&self, words: Language) -> Vec<String> {
+        let known = |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| rounded(value, digits));
+        let nelo = self.nelo.map_or("-".to_owned(), |nelo| signed(nelo, 1));
+        let error = self.nelo_error.map_or(String::new(), |error| format!(" +-{}", rounded(error, 1)));
+        let draws = known(self.draw_ratio.map(|ratio| 100.0 * ratio), 1);
+        let ratios = words.nelo_and_ratios(&format!("{nelo}{error}"), &draws, &known(self.pairs_ratio, 2));
+        let alike = alike_words(self.alike_pairs, self.pentanomial.iter().sum(), words);
+        [ratios].into_iter().chain(alike).collect()
+    }
+
     /// The points of both, beside them those in distinct games where others repeat them.
     pub(crate) fn points_words(&self, words: Language) -> String {
         let games = Wdl { wins: self.wins, draws: self.draws, losses: self.losses };
@@ -135,7 +158,10 @@ pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             elo_kind: numbers.elo.kind(),
             elo_bound: bound,
             los: numbers.los,
+            draw_ratio: numbers.draw_ratio,
+            pairs_ratio: numbers.pairs_ratio,
             pentanomial: total.pentanomial(player, opponent),
+            alike_pairs: total.alike_pairs(player, opponent),
         }
     };
     met.iter().map(line).collect()

@@ -215,6 +215,7 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     let mut facts = vec![format!("{} {noun}", thousands(report.games))];
     let distinct = report.distinct_games;
     facts.extend((distinct < report.games).then(|| language.distinct(&thousands(distinct))));
+    facts.extend(report.opening_lines.map(|lines| language.opening_lines(lines)));
     facts.extend((history.running > 0).then(|| language.games_running(history.running)));
     let state = if report.complete { language.complete() } else { language.not_complete() };
     facts.extend((!report.open).then(|| state.to_owned()));

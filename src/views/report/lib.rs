@@ -132,7 +132,7 @@ impl EventInfo {
     /// The standings of the event before any game.
     pub fn standings(&self) -> Standings {
         Standings::new(&self.stages, self.engines.len())
-            .with_rules(self.ranking.clone())
+            .with_rules(RankingRules { open: self.open, ..self.ranking.clone() })
             .with_fault_limits(self.fault_limits.iter().copied())
     }
 
@@ -197,6 +197,10 @@ pub struct Report {
     pub games: u64,
     /// Those that repeat no earlier one move for move: the evidence of everything but points.
     pub distinct_games: u64,
+    /// Opening lines that the games of two players began from, where they are fewer than the pairs: games from one line are less
+    /// independent of each other than the interval takes them for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opening_lines: Option<u64>,
     /// True if all games were played.
     pub complete: bool,
     /// True if the event has no end and no schedule: an open league, games on a server, records that were read in.
@@ -545,6 +549,11 @@ impl Report {
         if let Some(precision) = &mut self.precision {
             precision.stopped = is_idle && precision.reached_after.is_none();
         }
+        if self.duel().is_some() && !self.open {
+            let lines = store.opening_lines(event)?;
+            self.opening_lines =
+                Some(lines).filter(|lines| (1..self.distinct_games.div_ceil(2)).contains(lines));
+        }
         self.warnings = store.warnings(event)?;
         self.head = store.head(event)?;
         self.audit = Audit::of(store, summary)?;
@@ -630,9 +639,8 @@ fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     let named = |row: Row| StageRow { name: info.player(row.player).to_owned(), row };
     // Where points do not decide, a table by them would be a second order.
-    let played = |at: &usize| {
-        standings.by_points() && standings.stage(*at).is_some_and(|tally| !tally.met.is_empty())
-    };
+    let played =
+        |at: &usize| standings.by_points() && standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
@@ -704,3 +712,6 @@ pub fn verdict(report: &Report) -> Option<Verdict> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod outcome_tests;

@@ -2,7 +2,7 @@
 
 use super::{
     EventInfo, Language, Named,
-    encounters::{distinct_points, halves},
+    encounters::{alike_words, distinct_points, halves},
     precision::error_words,
 };
 use contest::standings::Standings;
@@ -144,7 +144,10 @@ impl Progress {
         let [wins, losses] = halves(total.between(first, second));
         let distinct = distinct_points(total, [first, second], Language::English);
         let words = total.numbers(first, second).elo_words();
-        format!("{} {wins} : {losses} {}{distinct}, {words}", self.name(first), self.name(second))
+        let pairs = total.pentanomial(first, second).iter().sum();
+        let alike = alike_words(total.alike_pairs(first, second), pairs, Language::English);
+        let alike = alike.map(|words| format!("; {words}")).unwrap_or_default();
+        format!("{} {wins} : {losses} {}{distinct}, {words}{alike}", self.name(first), self.name(second))
     }
 
     /// The best players in the order of the standings, with their points.
@@ -277,6 +280,23 @@ mod tests {
         }
         let line = progress.take(&end(5, 2000)).unwrap();
         assert!(line.starts_with("after 3 of 1000000 games (2 discarded): a 3 : 0 b"), "{line}");
+    }
+
+    #[test]
+    fn points_of_distinct_games_stand_beside_those_of_all_and_builds_that_play_alike_are_told() {
+        let mut progress = progress(Interval::Games(4));
+        let swapped = |game: u64| match pairing(game) {
+            second if game % 2 == 1 => Pairing { black: second.white, white: second.black, ..second },
+            first => first,
+        };
+        let played = |game: u64| {
+            let ended =
+                GameEnded { moves_hash: Some(7), ..GameEnded::new(GameId(game), swapped(game), WON, 9) };
+            Stamped { at: 1000, entry: Entry::GameEnded(ended) }
+        };
+        let line = (0..4).find_map(|game| progress.take(&played(game))).unwrap();
+        assert!(line.contains("2 distinct: a 2 : 2 b (1 : 1 in distinct games), +0 Elo"), "{line}");
+        assert!(line.contains("both played the same moves in 1 of 1 pairs"), "{line}");
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn heading(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt:
     let mut games = vec![words.of_games(report.games)];
     let distinct = report.distinct_games;
     games.extend((distinct < report.games).then(|| words.distinct(&distinct.to_string())));
+    games.extend(report.opening_lines.map(|lines| words.opening_lines(lines)));
     games.extend((!report.complete && !report.open).then(|| words.not_complete().to_owned()));
     let format = words.pick(&report.format, &report.format_japanese);
     writeln!(f, "{} · {format} · {}", report.event, games.join(words.pick(", ", "、")))?;
@@ -84,6 +85,7 @@ fn duel(report: &Report, words: Language) -> Option<String> {
     lines.extend(
         (report.sprt.is_none() && report.precision.is_none()).then(|| pairs_words(met.pentanomial, words)),
     );
+    lines.extend(met.pairs_lines(words));
     let los =
         report.sprt.as_ref().and_then(|test| test.estimate.as_ref()).map_or(met.los, |stopped| stopped.los);
     lines.push(words.los_of(&percent(Some(los), 1), &name));

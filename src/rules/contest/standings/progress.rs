@@ -89,6 +89,10 @@ pub(crate) struct Half {
     pub in_new_pair: bool,
     /// What it consists of, where its moves are known.
     pub key: Option<GameKey>,
+    /// The hash of its moves, until its pair is complete.
+    pub moves: Option<u64>,
+    /// True if both games of its pair have the same moves.
+    pub is_alike: bool,
     /// True if the player with the lower id has black.
     pub lower_is_black: bool,
     /// The opening that both games of the pair begin from.
@@ -113,6 +117,8 @@ pub(crate) struct Pair {
     pub is_faulted: bool,
     /// True if none of its games is in another pair that is evidence: such a game would count twice.
     pub is_new: bool,
+    /// True if both games have the same moves.
+    pub is_alike: bool,
 }
 
 impl Pair {
@@ -130,6 +136,7 @@ impl From<[Half; 2]> for Pair {
             of_black: is_swapped.then(|| one.black_half_points() + other.black_half_points()),
             is_faulted: one.faulted || other.faulted,
             is_new: one.in_new_pair && other.in_new_pair,
+            is_alike: one.is_alike && other.is_alike,
         }
     }
 }
@@ -178,7 +185,7 @@ struct Chunk {
 impl Scores {
     fn set(&mut self, index: u64, half: Option<Half>) {
         let byte = half.map_or(0, |half| {
-            let flags = [half.faulted, half.is_new, half.in_new_pair, half.lower_is_black];
+            let flags = [half.is_alike, half.faulted, half.is_new, half.in_new_pair, half.lower_is_black];
             1 + flags.into_iter().fold(half.half_points, |byte, flag| byte << 1 | u8::from(flag))
         });
         let empty = || Chunk { flags: [0; 64], keys: [None; 64] };
@@ -189,9 +196,12 @@ impl Scores {
     fn get(&self, index: u64, opening: u64) -> Option<Half> {
         let (chunk, at) = (self.0.get(&(index / 64))?, (index % 64) as usize);
         let byte = chunk.flags[at].checked_sub(1)?;
-        let [faulted, is_new, in_new_pair, lower_is_black] = [3, 2, 1, 0].map(|bit| byte >> bit & 1 == 1);
+        let [is_alike, faulted, is_new, in_new_pair, lower_is_black] =
+            [4, 3, 2, 1, 0].map(|bit| byte >> bit & 1 == 1);
         Some(Half {
-            half_points: byte >> 4,
+            half_points: byte >> 5,
+            moves: None,
+            is_alike,
             faulted,
             is_new,
             in_new_pair,
@@ -289,6 +299,7 @@ impl Progress {
         pairing: &Pairing,
         outcome: Outcome,
         (key, is_new): (Option<GameKey>, bool),
+        moves: Option<u64>,
         distinct: &mut Distinct,
     ) -> Option<Pair> {
         let black = outcome.black_half_points()?;
@@ -305,6 +316,8 @@ impl Progress {
             is_new,
             in_new_pair: is_new,
             key,
+            moves,
+            is_alike: false,
             lower_is_black,
             opening: pairing.opening,
         };
@@ -378,7 +391,9 @@ impl Progress {
         let mut renewed = vec![];
         for (index, _) in self.scores.like(keys).collect::<Vec<_>>() {
             let Some(partner) = self.partner(index) else { continue };
-            let [Some(one), Some(other)] = [index, partner].map(|at| self.scores.get(at, 0)) else { continue };
+            let [Some(one), Some(other)] = [index, partner].map(|at| self.scores.get(at, 0)) else {
+                continue;
+            };
             let games = [one, other].map(|game| (game.key, game.in_new_pair));
             if one.in_new_pair || !distinct.is_new_pair(games) {
                 continue;
@@ -422,7 +437,8 @@ impl Progress {
             return None;
         };
         let in_new_pair = distinct.is_new_pair([other, half].map(|game| (game.key, game.in_new_pair)));
-        let [other, half] = [other, half].map(|game| Half { in_new_pair, ..game });
+        let is_alike = half.moves.is_some() && half.moves == other.moves;
+        let [other, half] = [other, half].map(|game| Half { in_new_pair, is_alike, ..game });
         self.scores.set(partner, Some(other));
         self.scores.set(pairing.index, Some(half));
         Some([other, half].into())

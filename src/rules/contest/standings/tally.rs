@@ -178,6 +178,9 @@ pub struct Evidence {
     pub pairs: BTreeMap<(PlayerId, PlayerId), Pentanomial>,
     /// The same pairs, all players together, by the half points of black in both games.
     pub pairs_of_black: Pentanomial,
+    /// Those pairs of which both games have the same moves, by (lower id, higher id).
+    #[serde(skip)]
+    alike: BTreeMap<(PlayerId, PlayerId), u64>,
     /// Games that belong to no pair, by (lower id, higher id): those of encounters of one game, and the last of an odd number.
     #[serde(skip)]
     single: BTreeMap<(PlayerId, PlayerId), u64>,
@@ -237,6 +240,11 @@ impl Tally {
             counts.reverse();
         }
         counts
+    }
+
+    /// How many of the distinct pairs of two players have the same moves in both games.
+    pub fn alike_pairs(&self, player: PlayerId, opponent: PlayerId) -> u64 {
+        self.evidence.alike.get(&(player.min(opponent), player.max(opponent))).copied().unwrap_or(0)
     }
 
     pub(super) fn add(&mut self, pairing: &Pairing, outcome: Outcome, is_new: bool) {
@@ -326,6 +334,10 @@ impl Evidence {
         step(&mut counts[usize::from(pair.half_points())]);
         if *counts == [0; 5] {
             self.pairs.remove(&key);
+        }
+        if pair.is_alike {
+            step(self.alike.entry(key).or_default());
+            self.alike.retain(|_, pairs| *pairs > 0);
         }
         if let Some(of_black) = pair.of_black {
             step(&mut self.pairs_of_black[usize::from(of_black)]);

@@ -144,8 +144,7 @@ fn event_order(standings: &Standings) -> Vec<(u32, u32)> {
 
 fn penalty(player: u32, thousandths: i64) -> Entry {
     let (player, points) = (PlayerId(player), Points::thousandths(thousandths));
-    let action =
-        Action::Penalised { name: String::new(), player, points, stage: 0, round: 1 };
+    let action = Action::Penalised { name: String::new(), player, points, stage: 0, round: 1 };
     let (by, reason) = ("kai".to_owned(), "a reason".to_owned());
     Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action }))
 }
@@ -191,7 +190,11 @@ fn the_winner_of_the_last_stage_is_the_winner_of_the_event_and_of_a_knock_out_th
     assert_eq!(event_order(&standings), [(1, 0), (2, 1), (3, 2)]);
     let last = Pairing { stage: 1, ..pairing(0, 0, 0, 1) };
     standings.fold(&end(last, wins(Color::White)));
-    assert_eq!(event_order(&standings), [(1, 1), (2, 0), (3, 2)], "two points of three before it count no more");
+    assert_eq!(
+        event_order(&standings),
+        [(1, 1), (2, 0), (3, 2)],
+        "two points of three before it count no more"
+    );
 }
 
 #[test]
@@ -245,9 +248,23 @@ fn a_game_that_does_not_count_is_no_earlier_one_of_those_that_are_like_it() {
     ends(0).iter().for_each(|entry| standings.fold(entry));
     assert_eq!(evidence(&standings), (2, 1, 1, 1));
     // The same entries without the games that were discarded lead to the same evidence.
-    let mut without = Standings::new(&[Stage { format: Format::Sprt { max_games: 1000 }, ..Stage::default() }], 2);
+    let mut without =
+        Standings::new(&[Stage { format: Format::Sprt { max_games: 1000 }, ..Stage::default() }], 2);
     [1, 2, 0].into_iter().flat_map(ends).for_each(|entry| without.fold(&entry));
     assert_eq!(evidence(&without), evidence(&standings));
+}
+
+#[test]
+fn pairs_of_which_both_games_have_the_same_moves_are_counted_and_taken_back() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 5 }, 2)], 2);
+    let game = |index: u64| pairing(index, index / 2, (index % 2) as u32, 1 - (index % 2) as u32);
+    for (index, moves) in [(0, 5), (1, 5), (2, 7), (3, 8), (4, 9), (5, 9)] {
+        standings.fold(&played(game(index), black_wins(), moves));
+    }
+    let alike = |standings: &Standings| standings.total().alike_pairs(PlayerId(0), PlayerId(1));
+    assert_eq!(alike(&standings), 2);
+    standings.fold(&discard(game(0), black_wins()));
+    assert_eq!(alike(&standings), 1);
 }
 
 #[test]

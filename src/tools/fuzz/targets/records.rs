@@ -77,8 +77,13 @@ pub fn imports(data: &[u8]) {
     let name =
         ["x.csa", "x.kif", "x.kifu", "x.ki2", "x.jkf", "x.usi", "x.sfen", "x.txt"][usize::from(*name % 8)];
     let [first, second] = ["first.db", "second.db"].map(|name| place.path(name));
-    let into =
-        |file, db| Import { files: vec![file], db: Some(db), verify: true, event: "records".to_owned() };
+    let into = |file, db| Import {
+        files: vec![file],
+        db: Some(db),
+        verify: true,
+        event: "records".to_owned(),
+        rules: None,
+    };
     let out = |db, output| Export {
         db,
         event: None,
