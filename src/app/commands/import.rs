@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct ImportArgs {
     /// Record files of any format, and directories with them; format and encoding are detected. Or one file .tsv or .csv
     /// with results of games without moves: columns `round`, `black`, `white`, `result`, or a table with a column a round or
-    /// a player.
+    /// a player; or a tournament report of FIDE, .trf.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The database to import into; not needed with --verify.

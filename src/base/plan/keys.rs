@@ -611,7 +611,7 @@ pub const TIEBREAKS: Section = Section {
             "bye",
             Words(&["own-score", "nothing"]),
             Is("\"own-score\""),
-            "what a bye adds to Buchholz, median and Sonneborn-Berger: an opponent with the player's own score, as FIDE has it, or nothing, as in Japanese events",
+            "what a bye adds to Buchholz, median and Sonneborn-Berger: an opponent with the player's own score, or nothing, as in Japanese events",
         ),
     ]],
 };

@@ -170,8 +170,8 @@ pub struct RankingRules {
     pub scoring: Scoring,
     /// The tie-breaks in their order; `None`: those of each stage's format.
     pub tie_breaks: Option<Vec<TieBreak>>,
-    /// True if a bye counts as an opponent with the player's own score, as FIDE's virtual opponent does, in tie-breaks
-    /// that are made of opponents' scores; else it adds nothing to them.
+    /// True if a bye counts as an opponent with the player's own score in tie-breaks that are made of opponents' scores; else
+    /// it adds nothing to them.
     pub bye_is_opponent: bool,
     /// The seed that lots are drawn from.
     #[serde(skip)]
