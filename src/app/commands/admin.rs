@@ -1,9 +1,12 @@
-//! `renmei admin`: asks the process that plays an event to do what its operator wants.
+//! `renmei admin`: asks the process that plays an event to do what its operator wants; after the last game, the database.
 
 use super::{Exit, Failure};
-use arena::operations::{
-    command::{COMMANDS, Command, CommandSpec, FieldSpec, Kind},
-    request::{Answer, Listed, ListedMachine, Request},
+use arena::{
+    afterwards,
+    operations::{
+        command::{COMMANDS, Command, CommandSpec, FieldSpec, Kind},
+        request::{Answer, Listed, ListedMachine, Request},
+    },
 };
 use clap::{
     Arg, ArgAction, ArgMatches, Args, Error, FromArgMatches, Subcommand,
@@ -14,6 +17,7 @@ use clap::{
 use event::door::connect;
 use journal::{Store, now};
 use notation::printable;
+use platform::account::User;
 use referee::{lease::MachineState, number::number};
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -31,7 +35,7 @@ Examples:
   renmei admin cup.db rule 12 white --reason \"black's machine had two engines running\"
   renmei admin cup.db ban 192.0.2.0/24 --reason flooding")]
 pub struct AdminArgs {
-    /// The database of the event, which another process plays.
+    /// The database of the event, which another process plays, or which is over.
     pub database: PathBuf,
     /// What to do.
     #[command(subcommand)]
@@ -197,9 +201,12 @@ fn machine_line(machine: &ListedMachine) -> String {
     format!("machine {name:<32} {state}, {slots}, {games} played, has {pairs}{oldest}{word}")
 }
 
-/// Asks the process that plays an event.
+/// Asks the process that plays an event; an event that is over is opened again for the request.
 pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {
-    let stream = connect(database).map_err(|error| absent(database, &error))?;
+    let stream = match connect(database) {
+        Ok(stream) => stream,
+        Err(error) => return afterwards(database, request)?.ok_or_else(|| absent(database, &error)),
+    };
     let failed = |error: io::Error| {
         Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))
     };
@@ -211,6 +218,17 @@ pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure>
     let mut answer = String::new();
     BufReader::new(&stream).read_line(&mut answer).map_err(failed)?;
     serde_json::from_str(&answer).map_err(|_| failed(io::ErrorKind::UnexpectedEof.into()))
+}
+
+/// What becomes of a request where nobody plays; `None`: no event is over.
+fn afterwards(database: &Path, request: &Request) -> Result<Option<Answer>, Failure> {
+    if !database.exists() {
+        return Ok(None);
+    }
+    let user = User::own().map_err(|error| Failure::Other(format!("your user is not known: {error}")))?;
+    let name = user.name().unwrap_or_else(|| format!("user {user}"));
+    let answer = afterwards::carry_out(database, &name, request);
+    Ok(answer.unwrap_or_else(|why| Some(Answer::refused(why.to_string()))))
 }
 
 /// Why nobody can be asked.

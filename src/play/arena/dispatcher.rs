@@ -789,7 +789,7 @@ impl<'a> Dispatcher<'a> {
                 Choice::Game(pairing) => return Some(pairing),
                 Choice::Bye(bye) => self.happened(bye),
                 Choice::Default(pairing, out) => {
-                    let (outcome, evidence) = self.default_of(&pairing, out);
+                    let (outcome, evidence) = self.bench().default_of(&pairing, out);
                     self.end_unplayed(pairing, outcome, evidence);
                 }
                 Choice::Nothing => return None,

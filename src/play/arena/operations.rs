@@ -22,7 +22,7 @@ use notation::printable;
 use parking_lot::{Condvar, Mutex};
 use referee::{
     Outcome,
-    entry::{Entry, GameId, PlayerId},
+    entry::{Entry, GameId, PlayerId, Stamped},
     operation::{Action, InForce, NamedGame, Operation, Whom},
     sink::Sink,
 };
@@ -319,17 +319,20 @@ impl Operations {
     /// A reader of committed entries, for the journal.
     pub fn reader(&self) -> Reader {
         let operations = self.clone();
-        Reader::new("operations", move |batch| {
-            let mut state = operations.0.state.lock();
-            for stamped in batch.iter() {
-                match &stamped.entry {
-                    Entry::Operator(operation) => state.committed = state.committed.max(operation.number),
-                    _ => state.boards.fold(stamped),
-                }
+        Reader::new("operations", move |batch| operations.take(batch))
+    }
+
+    /// Takes entries that are on the disk.
+    pub(crate) fn take(&self, batch: &[Stamped]) {
+        let mut state = self.0.state.lock();
+        for stamped in batch {
+            match &stamped.entry {
+                Entry::Operator(operation) => state.committed = state.committed.max(operation.number),
+                _ => state.boards.fold(stamped),
             }
-            drop(state);
-            operations.0.committed.notify_all();
-        })
+        }
+        drop(state);
+        self.0.committed.notify_all();
     }
 
     /// Records an operation; returns its number.

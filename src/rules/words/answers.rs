@@ -8,6 +8,7 @@ use referee::operation::NoInverse;
 messages! {
     // Of the event.
     event_over: "the event is over" = "大会は終了しています。";
+    only_corrections_now: "the event is over: `rule`, `penalty`, `appeal`, `answer`, `announce` and `undo` are what can still be done" = "大会は終了しています。できるのは裁定・減点・異議とその回答・お知らせ・取り消しだけです。";
     event_not_begun: "the event has not begun: ask again in a moment" = "大会はまだ始まっていません。少し待ってください。";
     event_ended_meanwhile: "the event ended meanwhile" = "その間に大会が終了しました。";
     paused_already: "the event is paused already" = "すでに休止中です。";
