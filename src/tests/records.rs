@@ -204,3 +204,64 @@ fn a_published_table_of_results_comes_out_to_its_last_column() {
         text(&wrong)
     );
 }
+
+/// A Swiss with a bye, a game that was not played, and one to which neither player came.
+const CUP: &str = "name\tr1\tr2\tr3\nKai\t2b+\t3w=\t4b-f\nBo\t1w-\tbye\t3b+f\nあい\t4b+\t1b=\t2w-f\n\
+                   Di\t3w-\tbye0\t1w-f\n";
+
+#[test]
+fn who_met_whom_leaves_as_a_table_and_as_a_tournament_report_that_come_back() {
+    let desk = Desk::new();
+    desk.write("cup.tsv", CUP);
+    let points = |event: &str| {
+        let output = desk.renmei(&["report", "event.db", "--event", event, "--json"]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut rows: Vec<String> = report["stages"][0]["table"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| format!("{} {} {}", row["name"], row["points"], row["tie_breaks"]))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let import = |file: &str, event: &str| {
+        let output = desk.renmei(&["import", file, "--db", "event.db", "--event", event]);
+        assert!(text(&output).contains("5 records in 1 file, 5 imported"), "{}", text(&output));
+    };
+    import("cup.tsv", "cup");
+    for file in ["out.tsv", "out.trf"] {
+        let output = desk.renmei(&["report", "event.db", "--event", "cup", "--rounds", file]);
+        assert!(output.status.success(), "{}", text(&output));
+        import(file, file);
+        assert_eq!(points(file), points("cup"), "{file}");
+    }
+    let shown = text(&desk.renmei(&["report", "event.db", "--event", "cup", "--rounds"]));
+    assert!(shown.contains("Kai") && shown.contains("b-f") && shown.contains("bye0"), "{shown}");
+    let refused = desk.renmei(&["report", "event.db", "--rounds", "out.pgn"]);
+    assert!(refused.status.code() == Some(2) && text(&refused).contains("FILE.trf"), "{}", text(&refused));
+}
+
+#[test]
+fn an_arbiter_rules_on_the_day_after_the_last_game() {
+    let desk = Desk::new();
+    desk.write("cup.tsv", CUP);
+    desk.renmei(&["import", "cup.tsv", "--db", "event.db", "--event", "cup"]);
+    let ruled = desk.renmei(&["admin", "event.db", "rule", "1", "draw", "--reason", "two engines"]);
+    assert!(text(&ruled).contains("(operation 1)"), "{}", text(&ruled));
+    let report = text(&desk.renmei(&["report", "event.db"]));
+    assert!(report.contains("two engines"), "{report}");
+    let half = desk.renmei(&["report", "event.db", "--rounds", "out.tsv"]);
+    assert!(
+        half.status.success() && std::fs::read_to_string(desk.path("out.tsv")).unwrap().contains("b="),
+        "{}",
+        text(&half)
+    );
+    assert!(text(&desk.renmei(&["verify", "event.db"])).contains("nothing was altered"));
+    let refused = desk.renmei(&["admin", "event.db", "pause"]);
+    assert!(
+        refused.status.code() == Some(1) && text(&refused).contains("can still be done"),
+        "{}",
+        text(&refused)
+    );
+}

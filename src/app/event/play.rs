@@ -397,10 +397,15 @@ fn pairs_of_two_players(stage: &Stage) -> u64 {
 
 /// The report of an event that was played, with what only its database has.
 pub(crate) fn reported(plan: &Plan, finished: &Finished) -> Result<Report, Failure> {
-    let mut report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
-    report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     let events = finished.store.events()?;
-    match events.iter().find(|event| event.id == finished.event) {
+    let event = events.iter().find(|event| event.id == finished.event);
+    let mut info = EventInfo::of(plan);
+    // Who plays in another's place has its name in the database.
+    let names = event.into_iter().flat_map(|event| &event.players);
+    info.engines.iter_mut().zip(names).for_each(|(player, name)| player.rename(name));
+    let mut report = Report::new(&info, &finished.standings, finished.is_complete());
+    report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
+    match event {
         Some(event) => completed(report, &finished.store, event),
         None => Ok(report),
     }

@@ -197,6 +197,12 @@ impl Standings {
         }
     }
 
+    /// The rounds of a stage in which a player had no opponent, with twice what that is worth.
+    pub fn byes(&self, stage: usize) -> impl Iterator<Item = (u32, PlayerId, u8)> {
+        let byes = self.progress.get(stage).into_iter().flat_map(|progress| &progress.byes);
+        byes.map(|(&(round, player), &half_points)| (round, player, half_points))
+    }
+
     /// The rules of the tables.
     pub fn rules(&self) -> &RankingRules {
         &self.rules

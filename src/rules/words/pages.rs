@@ -6,6 +6,7 @@ messages! {
     // The frame of every page.
     now: "Now" = "対局中";
     rounds: "Rounds" = "組合せ";
+    bye: "bye" = "不戦勝";
     machines: "Machines" = "対局マシン";
     to_the_content: "to the content" = "本文へ";
     made_by_renmei: "Made by Renmei." = "Renmei 製";

@@ -24,6 +24,7 @@ mod operations;
 pub mod plot;
 mod precision;
 pub mod progress;
+pub mod rounds;
 pub mod scale;
 mod tables;
 pub mod test_history;
@@ -174,6 +175,11 @@ impl Named {
     pub fn whole(name: &str) -> Self {
         let [name, id] = [name; 2].map(str::to_owned);
         Self { name, id, time: TimeControl::default(), scale: None, remote: false }
+    }
+
+    /// Gives the player another name; its clock and scale stay.
+    pub fn rename(&mut self, name: &str) {
+        [self.name, self.id] = [name; 2].map(str::to_owned);
     }
 
     fn of(engine: &StoredEngine) -> Self {

@@ -73,9 +73,21 @@ impl Announcer {
         }
     }
 
-    /// Keeps the names of players who come and go.
+    /// Keeps the names of players who come and go, and of those who play in another's place.
     fn name(&mut self, event: &Entry) {
         let engines = &mut self.info.engines;
+        if !self.info.open {
+            match event {
+                Entry::Opened(opened) => {
+                    engines.iter_mut().zip(&opened.players).for_each(|(known, name)| known.rename(name));
+                }
+                Entry::Renamed { player, name } => {
+                    engines.get_mut(player.index()).into_iter().for_each(|known| known.rename(name));
+                }
+                _ => {}
+            }
+            return;
+        }
         match event {
             Entry::Opened(opened) => {
                 *engines = opened.players.iter().map(|name| Named::whole(name)).collect()
@@ -91,9 +103,7 @@ impl Announcer {
     }
 
     fn line(&mut self, event: &Entry) -> Option<String> {
-        if self.info.open {
-            self.name(event);
-        }
+        self.name(event);
         match event {
             Entry::Opened(opened) => {
                 let how = if opened.resumed { "goes on" } else { "begins" };
@@ -220,6 +230,20 @@ mod tests {
         assert_eq!(draw, "game 2  a - b  1/2  sennichite (9 plies)");
         assert!(line(10, Outcome::loss(Color::White, WinBy::Resignation)).starts_with("game 10  a - b  1-0"));
         assert!(line(1, Outcome::Aborted { by: AbortBy::Stopped }).starts_with("game 1  a - b  "));
+    }
+
+    #[test]
+    fn a_line_has_the_name_of_the_substitute() {
+        let info = EventInfo { engines: ["a", "b"].map(Named::whole).into(), ..EventInfo::default() };
+        let mut announcer = Announcer::new(info);
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        announcer.line(&Entry::Renamed { player: white, name: "kai".to_owned() });
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let mut line = || {
+            let end = GameEnded::new(GameId(1), pairing, Outcome::loss(Color::White, WinBy::Resignation), 9);
+            announcer.line(&Entry::GameEnded(end)).unwrap()
+        };
+        assert!(line().starts_with("game 1  a - kai  1-0"), "{}", line());
     }
 
     #[test]
