@@ -263,7 +263,7 @@ mod tests {
             (2, [2, 0], Outcome::Draw { by: referee::DrawBy::Sennichite }),
             (3, [0, 2], won(WinBy::Default)),
         ];
-        let games: Vec<_> = (0..).zip(games).map(|(index, (round, [black, white], outcome))| {
+        let games = (0..).zip(games).map(|(index, (round, [black, white], outcome))| {
             let [black, white] = [black, white].map(PlayerId);
             let pairing =
                 Pairing { stage: 0, index, attempt: 0, round, pair: index, opening: index, black, white };
