@@ -25,8 +25,10 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Most players, and most rounds.
 const MAX_ROWS: usize = 10_000;
 
+type Reader = fn(&str) -> Result<Results, Wrong>;
+
 /// Reads results by the extension of a file's name; `None`: such a file has records.
-fn reader(path: &Path) -> Option<fn(&str) -> Result<Results, Wrong>> {
+fn reader(path: &Path) -> Option<Reader> {
     match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "tsv" | "csv" => Some(Results::read),
         "trf" => Some(trf::read),
