@@ -246,6 +246,47 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
 }
 
 #[test]
+fn orders_that_come_together_are_all_obeyed_and_a_form_that_is_sent_again_makes_nothing() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&directory);
+    let engine = open.send("/engines/add", &[("program", &random)]);
+    let name = engine.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let form = |token: &str| {
+        let fields = [("kind", "guests"), ("name", "cup"), ("do", "keep"), ("submit", token)];
+        assert_eq!(open.send("/new/event", &fields), "/");
+    };
+    let (open_to_all, form_to_all, engine) = (&open, &form, [("engine", name.as_str()), ("order", "copy")]);
+    std::thread::scope(|scope| {
+        for turn in 0..6 {
+            scope.spawn(move || open_to_all.send("/engines/order", &engine));
+            scope.spawn(move || form_to_all("clicked six times"));
+            scope.spawn(move || form_to_all(&format!("another {turn}")));
+        }
+    });
+    let text = |file: &str| fs::read_to_string(directory.join(file)).unwrap();
+    assert_eq!(text("engines.toml").matches("[[engines]]").count(), 7);
+    let hall = text("hall.toml");
+    for cup in ["cup", "cup-2", "cup-3", "cup-4", "cup-5", "cup-6", "cup-7"] {
+        assert!(text(&format!("{cup}.toml")).contains(&format!("\"{cup}.db\"")), "its own games");
+        assert!(hall.contains(&format!("\"{cup}.toml\"")), "{cup} is held: {hall}");
+    }
+    assert!(!directory.join("cup-8.toml").exists());
+
+    let ours = text("cup.toml") + "# ours\n";
+    let stale = open.post("/events/text", &[("event", "cup"), ("version", "before"), ("text", &ours)]);
+    assert!(stale.status == 200 && stale.body.contains("was changed meanwhile"), "{}", stale.body);
+    assert!(!text("cup.toml").contains("# ours"));
+    let version = between(&stale.body, "name=\"version\" value=\"", "\"");
+    assert_eq!(open.send("/events/text", &[("event", "cup"), ("version", version), ("text", &ours)]), "/");
+    assert!(text("cup.toml").contains("# ours"));
+
+    let _silent: Vec<_> = (0..200).map(|_| TcpStream::connect(&open.host).unwrap()).collect();
+    assert!(open.get("/").contains("cup-7"), "silent connections keep the owner from nothing");
+}
+
+#[test]
 fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_stays() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");

@@ -58,6 +58,30 @@ fn a_full_disk_ends_a_match_with_the_reason_and_keeps_every_game_that_was_announ
 }
 
 #[test]
+fn an_event_of_a_hall_whose_disk_is_full_holds_up_no_other_event() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("hall")).unwrap();
+    let event = |name: &str, database: &str, games: u32| {
+        let engine = |name: &str| {
+            let command = program("renmei-random").display().to_string();
+            format!("[[engines]]\nname = \"{name}\"\ncommand = \"{command}\"\n")
+        };
+        let head = format!("[event]\nformat = \"round-robin\"\ngames = {games}\nreserve_mb = 0\ndatabase = '{database}'\n");
+        let rules = "[rules]\nmax_moves = 40\n[time]\ncontrol = \"600s\"\n";
+        desk.write(&format!("hall/{name}.toml"), &[&head, rules, &engine("a"), &engine("b")].concat());
+    };
+    event("full", &desk.path("disk/full.db").display().to_string(), 100_000);
+    event("other", "other.db", 200);
+    // With pages: they know an event longer than it is played.
+    let script = "$RENMEI hall ../hall --concurrency 1 --oversubscribe --until-done --http 127.0.0.1:0 2>&1";
+    let Some(output) = on_a_small_disk(&desk, 3, script) else { return };
+    let text = text(&output);
+    assert!(text.contains("full.db` cannot grow: the disk is full"), "{text}");
+    let is_over = |line: &str| line.split_whitespace().take(3).eq(["other", "over", "200/200"]);
+    assert!(text.lines().any(is_over), "{text}");
+}
+
+#[test]
 fn a_match_waits_while_the_disk_is_nearly_full_and_goes_on_when_there_is_room() {
     let desk = Desk::new();
     let notices = "--notify 'cat >> notices; echo >> notices'";

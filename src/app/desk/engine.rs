@@ -2,6 +2,7 @@
 
 use crate::{
     Desk,
+    change::version,
     fields::Fields,
     lead,
     library::{Library, LibraryError, set},
@@ -65,18 +66,26 @@ fn shake_hands(engine: &EnginePlan) -> Result<Handshake, String> {
 /// An engine as the page shows it.
 struct Shown {
     engine: LibraryEngine,
+    /// What its table in the file is known by in the form.
+    version: String,
     said: Result<Handshake, String>,
 }
 
 impl Desk {
     /// The engine of a name, with what it says of itself.
     fn look_at(&self, name: &str) -> Result<Shown, Refusal> {
-        let engine = self.engine(name)?;
+        let (engine, version) = (self.engine(name)?, self.version_of(name)?);
         let said = match &engine.missing {
             Some(missing) => Err(missing.clone()),
             None => self.0.handshakes.of(&engine.plan),
         };
-        Ok(Shown { engine, said })
+        Ok(Shown { engine, version, said })
+    }
+
+    /// What the table of an engine is known by.
+    fn version_of(&self, name: &str) -> Result<String, Refusal> {
+        let library = Library::open(&self.0.place).map_err(refused)?;
+        Ok(version(&library.table(name).map_err(refused)?.to_string()))
     }
 
     /// The engine of a name, as the file has it.
@@ -91,10 +100,7 @@ impl Desk {
         &self,
         change: impl FnOnce(&mut Library) -> Result<T, LibraryError>,
     ) -> Result<T, Refusal> {
-        let mut library = Library::open(&self.0.place).map_err(refused)?;
-        let changed = change(&mut library).map_err(refused)?;
-        library.write(&self.0.place).map_err(refused)?;
-        Ok(changed)
+        Library::change(&self.0.place, change).map_err(refused)
     }
 }
 
@@ -113,7 +119,7 @@ pub(crate) fn address(name: &str) -> String {
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
     let done = desk.confirmation();
-    let Shown { engine, said } = waiting(move || desk.look_at(query.text("name"))).await??;
+    let Shown { engine, version, said } = waiting(move || desk.look_at(query.text("name"))).await??;
     let name = engine.plan.name.clone();
     let content = html! {
         h1 { (name) }
@@ -121,6 +127,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         (introduced(words, &engine, &said))
         form.order method="post" action="/engine" {
             input type="hidden" name="engine" value=(name);
+            input type="hidden" name="version" value=(version);
             (own_fields(words, &engine))
             h2 { (words.options()) }
             @match &said {
@@ -180,6 +187,10 @@ pub(crate) async fn save(State(desk): State<Desk>, fields: Fields) -> Result<Res
         let known = fields.text("engine").to_owned();
         let declared = desk.look_at(&known)?.said.map(|said| said.options).unwrap_or_default();
         let name = fields.text("name").to_owned();
+        let _alone = desk.0.place.alone();
+        if fields.is("version") && fields.text("version") != desk.version_of(&known)? {
+            return Err(Refusal::conflict(Language::engine_changed_meanwhile));
+        }
         desk.change(|library| {
             let table = library.table_mut(&known)?;
             save_own(table, &fields);

@@ -78,6 +78,7 @@ impl Desk {
     fn invite(&self, event: &str, name: &str, hash: Option<&str>) -> Result<(), Refusal> {
         let place = &self.0.place;
         let file = place.file(event).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+        let _alone = place.alone();
         let mut document: DocumentMut = plan::text_of(&file).map_err(refused)?.parse().map_err(refused)?;
         let invited = document.get_mut("serve").and_then(|serve| serve.get_mut("invited"));
         let invited: &mut Array = invited

@@ -15,6 +15,7 @@ use crate::{
     league::SharedPort,
     play,
     prepare::listen,
+    told_end,
 };
 use arena::{
     Say, Shutdown,
@@ -39,7 +40,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Weak,
         mpsc::{self, Sender},
     },
     thread::{self, Scope},
@@ -169,6 +170,8 @@ struct Event {
     text: String,
     cue: Cue,
     state: State,
+    /// It was begun again while its last games are finished: it goes on by its file as it is then, however they end.
+    again: bool,
 }
 
 /// Where an event is.
@@ -193,7 +196,8 @@ struct Cue {
     name: String,
     terms: HallEvent,
     shutdown: Shutdown,
-    lane: Arc<Mutex<Option<Arc<Lane>>>>,
+    /// The way of its games to the cores, which is the event's own: it ends with the event, whatever ends that.
+    lane: Arc<Mutex<Weak<Lane>>>,
     score: Arc<Mutex<Option<Score>>>,
     say: Say,
 }
@@ -285,7 +289,7 @@ impl Hall<'_> {
                 }
                 if let Some(event) = events.get_mut(&name) {
                     event.text = text;
-                    let lane = event.cue.lane.lock();
+                    let lane = event.cue.lane.lock().upgrade();
                     lane.iter().zip(most).for_each(|(lane, most)| lane.set_most(most));
                 }
             }
@@ -342,8 +346,8 @@ impl Hall<'_> {
     /// Lets an event begin, or go on from where it was stopped.
     fn begin(&self, name: &str, events: &mut BTreeMap<String, Event>) {
         self.held.lock().remove(name);
-        // One whose games are finished first goes on once they are, when it is begun again.
-        if events.get(name).is_some_and(|event| event.state == State::Plays) {
+        if let Some(event) = events.get_mut(name).filter(|event| event.state == State::Plays) {
+            event.again = event.cue.shutdown.is_finishing();
             return;
         }
         let file = format!("{name}.toml");
@@ -352,9 +356,12 @@ impl Hall<'_> {
     }
 
     /// Stops an event until it is begun again.
-    fn hold(&self, name: String, events: &BTreeMap<String, Event>, stop: fn(&Shutdown)) {
-        match events.get(&name) {
-            Some(event) if event.state == State::Plays => stop(&event.cue.shutdown),
+    fn hold(&self, name: String, events: &mut BTreeMap<String, Event>, stop: fn(&Shutdown)) {
+        match events.get_mut(&name) {
+            Some(event) if event.state == State::Plays => {
+                event.again = false;
+                stop(&event.cue.shutdown);
+            }
             _ => self.gallery.tell(&name, Doing::Stopped),
         }
         self.held.lock().insert(name);
@@ -363,7 +370,7 @@ impl Hall<'_> {
     /// Opens and shuts the way to the games by the hours of the event.
     fn keep_hours(&self, cue: &Cue) {
         let open = cue.terms.window.is_open(now());
-        if let Some(lane) = &*cue.lane.lock() {
+        if let Some(lane) = cue.lane.lock().upgrade() {
             lane.set_open(open);
             let doing = if open { Doing::Plays } else { Doing::Waits };
             self.gallery.tell(&cue.name, doing);
@@ -412,11 +419,11 @@ impl Hall<'_> {
                     self.show_held(&cue, &text);
                 }
                 self.gallery.tell(&cue.name, if is_held { Doing::Stopped } else { Doing::Waits });
-                Event { text, cue, state: State::Waits }
+                Event { text, cue, state: State::Waits, again: false }
             }
             Err(faults) => {
                 self.refuse(&cue, &faults.to_string(), "the event begins when its file is mended");
-                Event { text: String::new(), cue, state: State::Failed }
+                Event { text: String::new(), cue, state: State::Failed, again: false }
             }
         }
     }
@@ -464,11 +471,7 @@ impl Hall<'_> {
             event.state = match self.read(&cue.name, &event.text) {
                 Ok(described) => {
                     let ended = ended.clone();
-                    scope.spawn(move || {
-                        let played = self.play(&cue, described);
-                        // The receiver outlives the threads of the scope.
-                        let _told = ended.send((cue.name.clone(), played));
-                    });
+                    scope.spawn(move || told_end(cue.name.clone(), &ended, || self.play(&cue, described)));
                     State::Plays
                 }
                 Err(faults) => {
@@ -481,7 +484,9 @@ impl Hall<'_> {
 
     /// Notes how the playing of an event ended.
     fn note(&self, events: &mut BTreeMap<String, Event>, (name, ended): Ended) {
+        self.running.forget(&name);
         let Some(event) = events.get_mut(&name) else { return };
+        let is_wanted = event.again && !self.shutdown.is_finishing();
         event.state = ended.unwrap_or_else(|failure| {
             self.refuse(&event.cue, &failure.to_string(), "it is tried again when its file is written again");
             State::Failed
@@ -490,10 +495,6 @@ impl Hall<'_> {
         if event.state == State::Stopped {
             self.gallery.tell(&name, Doing::Stopped);
         }
-        // It was begun again while its last games were finished.
-        let is_wanted = event.state == State::Stopped
-            && !self.shutdown.is_finishing()
-            && !self.held.lock().contains(&name);
         if is_wanted {
             self.begin(&name, events);
         }
@@ -593,6 +594,67 @@ fn said_of(name: &str) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_event_whose_thread_panics_has_ended_for_the_hall() {
+        let (ended, inbox) = mpsc::channel::<Ended>();
+        told_end("cup".to_owned(), &ended, || panic!("a test's panic"));
+        let (name, played) = inbox.try_recv().unwrap();
+        assert_eq!(name, "cup");
+        assert!(played.unwrap_err().to_string().starts_with("a fault of Renmei ended it"));
+    }
+
+    const CUP: &str = "[event]\nformat = \"round-robin\"\ngames = 2\n[time]\ncontrol = \"byoyomi 1s\"\n";
+
+    /// A hall of one event, `cup`, which a thread is said to play.
+    fn playing(look: impl FnOnce(&Hall<'_>, &mut BTreeMap<String, Event>)) {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = |name: &str| {
+            let command = std::env::current_exe().unwrap();
+            format!("[[engines]]\nname = \"{name}\"\ncommand = '{}'\n", command.display())
+        };
+        let text = [CUP, &engine("a"), &engine("b")].concat();
+        std::fs::write(dir.path().join("cup.toml"), &text).unwrap();
+        let options = Options {
+            http: vec![],
+            concurrency: None,
+            oversubscribe: true,
+            until_done: false,
+            quiet: true,
+            fit: |_| (),
+        };
+        let hall = Hall {
+            directory: dir.path(),
+            options: &options,
+            config: &HallConfig::load(dir.path(), true).unwrap(),
+            turnstile: Turnstile::new(1),
+            shutdown: Shutdown::default(),
+            gallery: Gallery::on(&[], "hall", None).unwrap(),
+            port: None,
+            held: Mutex::default(),
+            running: Running::default(),
+        };
+        let event = hall.admit("cup.toml", Ok(text), Arc::new(|_| ()));
+        let mut events = BTreeMap::from([("cup".to_owned(), Event { state: State::Plays, ..event })]);
+        look(&hall, &mut events);
+    }
+
+    #[test]
+    fn an_event_that_is_begun_again_during_its_last_game_goes_on_by_its_file() {
+        let orders = [Order::Finish("cup".to_owned()), Order::Begin("cup".to_owned())];
+        for (given, ended, then) in [
+            (&orders[..], State::Over, State::Waits),
+            (&orders, State::Stopped, State::Waits),
+            (&orders[..1], State::Stopped, State::Stopped),
+            (&orders[1..], State::Over, State::Over),
+        ] {
+            playing(|hall, events| {
+                given.iter().for_each(|order| hall.obey(order.clone(), events));
+                hall.note(events, ("cup".to_owned(), Ok(ended)));
+                assert_eq!(events["cup"].state, then, "{given:?} {ended:?}");
+            });
+        }
+    }
 
     #[test]
     fn faults_on_pages_are_bounded_and_keep_the_directory_to_the_operator() {

@@ -129,11 +129,10 @@ impl Journal {
         let path = store.path().to_owned();
         let spawned = |source| StoreError::Thread(path.clone(), Arc::new(source));
         let feeds = readers.into_iter().map(Feed::start).collect::<Result<Vec<_>, _>>().map_err(spawned)?;
-        let guard = Guard { inbox: Arc::clone(&inbox), path: path.clone() };
+        let mut guard = Guard { inbox: Arc::clone(&inbox), path: path.clone(), failed: Some(failed) };
         let work = move || {
             if let Err((unwritten, error)) = write(&store, event, &guard.inbox, (&feeds, &hasty)) {
-                guard.inbox.fail(unwritten, error);
-                failed();
+                guard.fail(unwritten, error);
             }
             feeds.into_iter().for_each(Feed::finish);
             store
@@ -256,16 +255,24 @@ impl Feed {
     }
 }
 
-/// Fails the inbox when the writing thread panics; otherwise senders would block for ever.
-struct Guard {
+/// Fails the inbox and says so when the writing thread fails or panics; otherwise senders and the event would wait for ever.
+struct Guard<F: FnOnce()> {
     inbox: Arc<Inbox>,
     path: PathBuf,
+    failed: Option<F>,
 }
 
-impl Drop for Guard {
+impl<F: FnOnce()> Guard<F> {
+    fn fail(&mut self, unwritten: usize, error: StoreError) {
+        self.inbox.fail(unwritten, error);
+        self.failed.take().into_iter().for_each(|failed| failed());
+    }
+}
+
+impl<F: FnOnce()> Drop for Guard<F> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.inbox.fail(0, StoreError::Panicked(self.path.clone()));
+            self.fail(0, StoreError::Panicked(self.path.clone()));
         }
     }
 }
