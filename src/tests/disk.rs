@@ -66,7 +66,9 @@ fn an_event_of_a_hall_whose_disk_is_full_holds_up_no_other_event() {
             let command = program("renmei-random").display().to_string();
             format!("[[engines]]\nname = \"{name}\"\ncommand = \"{command}\"\n")
         };
-        let head = format!("[event]\nformat = \"round-robin\"\ngames = {games}\nreserve_mb = 0\ndatabase = '{database}'\n");
+        let head = format!(
+            "[event]\nformat = \"round-robin\"\ngames = {games}\nreserve_mb = 0\ndatabase = '{database}'\n"
+        );
         let rules = "[rules]\nmax_moves = 40\n[time]\ncontrol = \"600s\"\n";
         desk.write(&format!("hall/{name}.toml"), &[&head, rules, &engine("a"), &engine("b")].concat());
     };

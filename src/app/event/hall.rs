@@ -448,7 +448,9 @@ impl Hall<'_> {
     fn refuse(&self, cue: &Cue, why: &str, way_on: &str) {
         why.lines().for_each(|line| (cue.say)(line));
         (cue.say)(&format!("the others go on; {way_on}"));
-        self.gallery.tell_faulty(&cue.name, for_pages(self.directory, why));
+        // The pages of a desk are its owner's alone.
+        let shown = if self.gallery.is_desk() { why.to_owned() } else { without_places(why) };
+        self.gallery.tell_faulty(&cue.name, for_pages(self.directory, &shown));
     }
 
     /// Begins waiting events in their hours, each on a thread of its own, as long as fewer than [`OPEN`] are open: those
@@ -580,6 +582,16 @@ fn for_pages(directory: &Path, faults: &str) -> Vec<String> {
     listed
 }
 
+/// A text in which each absolute path is the name of its file: where files lie is the operator's.
+fn without_places(text: &str) -> String {
+    let is_end = |c: char| c.is_whitespace() || "`'\"():,;=".contains(c);
+    let pieces = text.split_inclusive(is_end).map(|piece| {
+        let is_path = piece.starts_with('/') && piece.trim_end_matches(is_end).len() > 1;
+        piece.rsplit_once('/').filter(|_| is_path).map_or(piece, |(_, name)| name)
+    });
+    pieces.collect()
+}
+
 /// The name of an event in the hall: that of its file without `.toml`.
 fn stem(file: &str) -> String {
     file.strip_suffix(".toml").unwrap_or(file).to_owned()
@@ -594,6 +606,20 @@ fn said_of(name: &str) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faults_on_public_pages_name_files_and_not_where_they_lie() {
+        for (fault, shown) in [
+            (
+                "database `/srv/cups/a/cup.db` cannot grow: the disk is full",
+                "database `cup.db` cannot grow: the disk is full",
+            ),
+            ("/srv/cup.toml:1:2: 1/2 of / and a/b", "cup.toml:1:2: 1/2 of / and a/b"),
+            ("command = \"/home/mika/engine\"\nis missing", "command = \"engine\"\nis missing"),
+        ] {
+            assert_eq!(without_places(fault), shown);
+        }
+    }
 
     #[test]
     fn an_event_whose_thread_panics_has_ended_for_the_hall() {

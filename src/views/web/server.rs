@@ -67,6 +67,8 @@ const BODY_SIZE: usize = 16 * 1024;
 
 /// Most threads that wait for the database or compute hashes.
 const THREADS: usize = 8;
+/// The same on a desk.
+const THREADS_OF_DESK: usize = 64;
 /// Most of a request that is read before its connection is refused, in bytes, and how long that may take.
 const GLANCE: (usize, Duration) = (1024, Duration::from_secs(1));
 
@@ -341,8 +343,10 @@ fn serve(
     mut stopped: watch::Receiver<bool>,
 ) {
     // Whoever asks waits for a turn; this bounds the threads of those who need none, such as arbiters who are logged in.
+    // The owner of a desk has forms that wait for engines, and other pages meanwhile.
+    let threads = if door.gate.is_some() { THREADS_OF_DESK } else { THREADS };
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = match runtime.enable_all().max_blocking_threads(THREADS).thread_name("web-store").build() {
+    let runtime = match runtime.enable_all().max_blocking_threads(threads).thread_name("web-store").build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::error!("no pages: {error}"),
     };

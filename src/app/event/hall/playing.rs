@@ -305,12 +305,13 @@ impl Hall<'_> {
 
 /// Refuses openings that are no file with contents: reading a pipe or a device may never end, and the hall with it.
 fn refuse_endless<'a>(mut files: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
-    let is_endless = |file: &&PathBuf| {
-        std::fs::metadata(file).is_ok_and(|data| !data.is_file() || data.len() == 0)
-    };
+    let is_endless =
+        |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|data| !data.is_file() || data.len() == 0);
     files.find(is_endless).map_or(Ok(()), |file| {
         let file = file.display();
-        Err(Failure::Usage(format!("`{file}` holds no opening: name a file with contents, not a pipe or a device")))
+        Err(Failure::Usage(format!(
+            "`{file}` holds no opening: name a file with contents, not a pipe or a device"
+        )))
     })
 }
 
