@@ -11,6 +11,7 @@ use crate::{
 use arena::{Say, preflight};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
+use notation::{printable, printable_lines};
 use parking_lot::Mutex;
 use plan::{EnginePlan, LibraryEngine, Plan};
 use platform::files::Stamp;
@@ -158,11 +159,11 @@ fn introduced(words: Language, engine: &LibraryEngine, said: &Result<Handshake, 
         dl.facts {
             dt { (words.program()) } dd { code { (engine.plan.command.display()) } }
             @if let Ok(said) = said {
-                @if let Some(id) = &said.name { dt { (words.calls_itself()) } dd { (id) } }
-                @if let Some(author) = &said.author { dt { (words.author()) } dd { (author) } }
+                @if let Some(id) = &said.name { dt { (words.calls_itself()) } dd { (printable(id.as_bytes())) } }
+                @if let Some(author) = &said.author { dt { (words.author()) } dd { (printable(author.as_bytes())) } }
             }
         }
-        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (why) } }
+        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (printable_lines(why)) } }
     }
 }
 

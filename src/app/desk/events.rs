@@ -181,8 +181,10 @@ pub(crate) async fn order(
         // The file and the hall hear of orders in the same sequence.
         let ordered = |held, order| {
             let _alone = place.alone();
-            hold(place, &name, held).map_err(refused)?;
-            desk.order(order)
+            let kept = hold(place, &name, held);
+            // Where the disk is full an event can be stopped all the same, until the desk begins again.
+            let is_sent = if held || kept.is_ok() { desk.order(order) } else { Ok(()) };
+            kept.map_err(refused).and(is_sent)
         };
         match fields.text("order") {
             "begin" => {

@@ -54,6 +54,8 @@ const GLANCE: Duration = Duration::from_millis(200);
 const OPEN: usize = 32;
 /// Faults of an event that the pages show, and the letters of each; the terminal has all.
 const FAULTS: (usize, usize) = (10, 300);
+/// Events that nobody plays here and that stay open to be looked at, the newest: each has its entries in memory.
+const SHOWN: usize = 20;
 /// Time between two tables of all events.
 const TABLE: Duration = Duration::from_secs(60);
 
@@ -145,8 +147,18 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
     let held = config.event.iter().filter(|event| event.held).map(|event| stem(&event.file)).collect();
     let held = Mutex::new(held);
-    let hall =
-        Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held, running };
+    let hall = Hall {
+        directory,
+        options,
+        config: &config,
+        turnstile,
+        shutdown,
+        gallery,
+        port,
+        held,
+        running,
+        shown: Mutex::default(),
+    };
     hall.run(orders.as_ref())
 }
 
@@ -162,6 +174,8 @@ struct Hall<'a> {
     /// Events that do not begin by themselves.
     held: Mutex<BTreeSet<String>>,
     running: Running,
+    /// Events that are only shown, the newest last.
+    shown: Mutex<Vec<String>>,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -338,8 +352,21 @@ impl Hall<'_> {
     fn show_database(&self, name: &str, database: PathBuf, event: &str) {
         let plan = Plan::of_engines(event, vec![], database);
         match self.gallery.show(Shown::of(name, event, "", &plan), |_| (), None) {
-            Ok(_) => self.gallery.tell(name, Doing::Stopped),
+            Ok(_) => {
+                self.gallery.tell(name, Doing::Stopped);
+                self.close_older_than(name);
+            }
             Err(why) => said_of(name)(&why.to_string()),
+        }
+    }
+
+    /// Closes the oldest of those events that are only shown; whoever asks for one opens it again.
+    fn close_older_than(&self, newest: &str) {
+        let mut shown = self.shown.lock();
+        shown.retain(|known| known != newest);
+        shown.push(newest.to_owned());
+        while shown.len() > SHOWN {
+            self.gallery.close(&shown.remove(0));
         }
     }
 
@@ -659,6 +686,7 @@ mod tests {
             port: None,
             held: Mutex::default(),
             running: Running::default(),
+            shown: Mutex::default(),
         };
         let event = hall.admit("cup.toml", Ok(text), Arc::new(|_| ()));
         let mut events = BTreeMap::from([("cup".to_owned(), Event { state: State::Plays, ..event })]);
@@ -680,6 +708,21 @@ mod tests {
                 assert_eq!(events["cup"].state, then, "{given:?} {ended:?}");
             });
         }
+    }
+
+    #[test]
+    fn of_the_events_that_are_only_shown_the_newest_stay_open() {
+        playing(|hall, events| {
+            for number in (0..SHOWN + 5).chain([7]) {
+                let show = Order::Show(format!("study/{number}"), "x.db".into(), "cup".to_owned());
+                hall.obey(show, events);
+            }
+            let shown = hall.shown.lock();
+            assert_eq!(
+                (shown.len(), shown[0].as_str(), shown[SHOWN - 1].as_str()),
+                (SHOWN, "study/5", "study/7")
+            );
+        });
     }
 
     #[test]

@@ -221,6 +221,20 @@ fn a_reader_that_panics_stops_neither_the_event_nor_the_other_readers() {
 }
 
 #[test]
+fn an_event_hears_of_a_panic_of_its_writer() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let (sender, failed) = mpsc::channel();
+    let panics = Reader::new("test", |_| ()).while_hasty(|| panic!("a test's panic"));
+    let stop = move || sender.send(()).unwrap();
+    let writer = Journal::start(Default::default(), store, opened.event, vec![panics], stop).unwrap();
+    writer.append([opening()]);
+    failed.recv().unwrap();
+    let StoreError::Stopped(_, source) = writer.finish().unwrap_err() else { panic!("it stopped") };
+    assert!(source.to_string().ends_with("panicked"), "{source}");
+}
+
+#[test]
 fn a_stalled_reader_delays_no_game() {
     let (_directory, path) = temporary();
     let (store, opened) = open(&path);
