@@ -13,7 +13,7 @@ use crate::{
     Exit, Failure,
     gallery::{Gallery, Shown},
     league::SharedPort,
-    play,
+    output, play,
     prepare::listen,
 };
 use arena::{
@@ -587,7 +587,7 @@ fn stem(file: &str) -> String {
 /// Prints lines with the name of an event before them.
 fn said_of(name: &str) -> Say {
     let name = printable(name.as_bytes());
-    Arc::new(move |line: &str| err_line!("{name}: {line}"))
+    Arc::new(move |line: &str| output::say(&format!("{name}: {line}")))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::notify::Notifier;
 use crate::{
     EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed, machines,
-    output::Printable,
+    output::{Printable, Stream},
     prepare::{build, check_log, identify, listen, look, openings},
     print,
     reread::{Reread, RunningFile},
@@ -44,7 +44,7 @@ use report::{
     verdict,
 };
 use std::{
-    io::{self, Write},
+    io::Write,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -267,7 +267,7 @@ impl Views<'_> {
         let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
         let plain: fn() -> Box<dyn Write + Send> =
-            if playing.json { || Box::new(io::stderr()) } else { || Box::new(io::stdout()) };
+            if playing.json { || Box::new(Stream::Err) } else { || Box::new(Stream::Out) };
         let mut announcer = Announcer::new(info);
         announcer.lines = Some(Box::new(Printable::new(game_lines.unwrap_or_else(plain))));
         (announcer.progress, announcer.quiet) = (Some(progress), playing.quiet);
@@ -429,5 +429,7 @@ fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Failure> {
 
 /// Opens the file of `--events` for appending.
 pub(crate) fn event_file(path: &Path) -> Result<EventFile, Failure> {
-    EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
+    platform::files::refuse_database(path)
+        .and_then(|()| EventFile::append(path))
+        .map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }

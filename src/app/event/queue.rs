@@ -4,6 +4,7 @@
 use crate::{
     EventRun, Exit, Failure, aloud,
     gallery::{Gallery, KEPT as SHOWN, Shown},
+    output,
     prepare::{self, identify, listen, look, openings},
 };
 use arena::{
@@ -318,7 +319,7 @@ impl Runner<'_> {
 
     fn say(&self, test: &QueuedTest) -> Say {
         let number = test.number;
-        Arc::new(move |line: &str| err_line!("test {number}: {line}"))
+        Arc::new(move |line: &str| output::say(&format!("test {number}: {line}")))
     }
 
     /// The plan of a test's event.

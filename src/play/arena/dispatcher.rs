@@ -997,8 +997,9 @@ impl<'a> Dispatcher<'a> {
             return false;
         }
         let game = setup.game.0;
-        // The moves of the adjourned game are on the disk before the operation that adjourned it.
-        let found = self.operations.await_all().map_err(|why| why.to_string()).and_then(|()| {
+        // The games before it at its place have to be on the disk as well as the operations: another one may have gone on
+        // from the adjourned game since.
+        let found = self.await_disk().map_err(str::to_owned).and_then(|()| {
             let stated = |game| self.operations.in_force(|in_force| in_force.clocks(game));
             let found = adjourned::play_on(&self.plan.database, self.journal.event(), pairing, setup, stated);
             found.map_err(|error| error.to_string())

@@ -293,15 +293,6 @@ impl Operations {
         self.in_force(|in_force| in_force.held().any(|(held, _)| held == game))
     }
 
-    /// Waits until every operation so far is on the disk, and with them what happened before.
-    ///
-    /// # Errors
-    /// When they are not after a while.
-    pub fn await_all(&self) -> Result<(), Message> {
-        let last = self.in_force(InForce::next).saturating_sub(1);
-        self.await_commit(last)
-    }
-
     /// The machines that get no more games, each with the reason.
     pub fn dropped_machines(&self) -> Vec<(String, String)> {
         let state = self.0.state.lock();

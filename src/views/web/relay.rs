@@ -147,21 +147,20 @@ impl Relay {
         moves.saturating_mul(MOVE).saturating_mul(self.viewers()) > FLOW / 4
     }
 
-    /// Notes that everything up to an entry is known without a frame: viewers come later.
-    pub fn begin(&self, seq: u64) {
-        self.kept().last.seq = seq;
-    }
-
-    /// Sends what happened; `thinned` is what viewers of all games are told of it, where that is less. Returns the time
-    /// that the viewers have to take it.
+    /// Sends what happened; `thinned` is what viewers of all games are told of it, where that is less. A frame without
+    /// anything is a beginning, from which everybody is led to the store. Returns the time that the viewers have to take it.
     pub fn send(&self, items: Vec<Item>, thinned: Option<Vec<Item>>, seq: u64, now: i64) -> Duration {
         let mut kept = self.kept();
         let id = FrameId { seq, number: kept.last.number + 1 };
         let (all, games) = Default::default();
         let frame = Arc::new(Frame { id, now, items, thinned, all, games });
         kept.last = id;
-        kept.bytes += frame.size();
-        kept.ring.push_back(frame.clone());
+        if frame.items.is_empty() {
+            (kept.bytes, kept.ring) = Default::default();
+        } else {
+            kept.bytes += frame.size();
+            kept.ring.push_back(frame.clone());
+        }
         while kept.bytes > KEPT
             && let Some(oldest) = kept.ring.pop_front()
         {
@@ -221,15 +220,18 @@ mod tests {
 
     #[test]
     fn whoever_returns_gets_the_frames_in_between_or_is_sent_to_the_store() {
-        let relay = Relay::new(1000);
-        relay.begin(5);
+        let (relay, id) = (Relay::new(1000), FrameId::read);
+        relay.send(vec![], None, 5, 0);
+        assert!(
+            matches!(relay.follow(id("0-1000")).1, Missed::Since(0)),
+            "it came before the event was shown"
+        );
         for seq in 6..9 {
             relay.send(vec![told(seq)], None, seq, 0);
         }
-        let id = |text| FrameId::read(text);
-        let Missed::Frames(frames) = relay.follow(id("6-1001")).1 else { panic!("the frames are kept") };
+        let Missed::Frames(frames) = relay.follow(id("6-1002")).1 else { panic!("the frames are kept") };
         assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
-        assert!(matches!(relay.follow(id("8-1003")).1, Missed::Frames(frames) if frames.is_empty()));
+        assert!(matches!(relay.follow(id("8-1004")).1, Missed::Frames(frames) if frames.is_empty()));
         assert!(matches!(relay.follow(id("4-77")).1, Missed::Since(4)), "a frame of an earlier run");
     }
 

@@ -49,12 +49,13 @@ pub async fn events(
     let (receiver, missed) = site.0.relay.follow(seen);
     let mut first = VecDeque::from([Bytes::from_static(b"retry: 2000\n\n")]);
     match missed {
+        // Asked again once the event is shown.
+        Missed::Frames(_) if site.now(|_| ()).is_none() => late = seen.map(|seen| seen.seq),
         Missed::Frames(frames) => first.extend(frames.iter().map(|frame| frame.text(game))),
         Missed::Since(seq) => {
             let id = site.0.relay.last();
             match site.ask(move |desk| since(desk, seq, game)).await {
                 Ok(Some(items)) => first.push_back(event("news", id, &data(now(), &items)).into()),
-                // Asked again when something has happened.
                 Err(NoAnswer::NotYet) => late = Some(seq),
                 Ok(None) => first.push_back(event("reset", id, "{}").into()),
                 Err(error @ NoAnswer::Busy) => return Err(Refusal::from(error).after(5)),
