@@ -98,7 +98,8 @@ fn league() -> State {
 fn frame(bencher: divan::Bencher<'_, '_>, name: &str) {
     let mut state = league();
     let screen = Screen::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find(|screen| screen.name(dashboard::Language::English) == name)
         .unwrap_or_default();
     let ui = Ui { screen, game: Some(GameId(OVER)), ..Ui::default() };

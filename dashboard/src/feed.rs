@@ -1,16 +1,24 @@
-//! The queue from the thread that commits entries to the thread that shows them. Neither waits for the other.
+//! The queue from the reader of the committed entries to the thread that shows them. The reader waits while the queue is
+//! full; it is a thread of its own, and goes on from the database.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use referee::entry::Stamped;
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
+/// Entries that wait at most, beside the last batch.
+const MOST: usize = 64 * 1024;
+
 #[derive(Debug, Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
+    taken: Condvar,
+    /// True if the sending end is gone.
     over: AtomicBool,
+    /// True if the receiving end is gone.
+    closed: AtomicBool,
 }
 
 /// Queued batches, shared with the other readers of the entries, and the number of their entries.
@@ -41,20 +49,30 @@ pub fn pair() -> (Feed, Inbox) {
 }
 
 impl Feed {
-    /// Queues entries for the next frame while the receiving end exists. No entry is copied.
+    /// Queues entries for the next frame while the receiving end exists, once there is room. No entry is copied.
     pub fn send(&self, batch: impl Into<Arc<[Stamped]>>) {
+        let batch = batch.into();
+        let mut waiting = self.0.waiting();
+        self.0.taken.wait_while(&mut waiting, |waiting| waiting.entries >= MOST && !self.is_closed());
         if self.is_closed() {
             return;
         }
-        let batch = batch.into();
-        let mut waiting = self.0.waiting();
         waiting.entries += batch.len();
         waiting.batches.push(batch);
     }
 
     /// True if the receiving end is gone.
     pub fn is_closed(&self) -> bool {
-        Arc::strong_count(&self.0) == 1
+        self.0.closed.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        let waiting = self.0.waiting();
+        self.0.closed.store(true, Ordering::Release);
+        drop(waiting);
+        self.0.taken.notify_all();
     }
 }
 
@@ -68,7 +86,9 @@ impl Inbox {
     /// Every queued batch, in order.
     #[must_use]
     pub fn take(&self) -> Vec<Arc<[Stamped]>> {
-        std::mem::take(&mut *self.0.waiting()).batches
+        let batches = std::mem::take(&mut *self.0.waiting()).batches;
+        self.0.taken.notify_all();
+        batches
     }
 
     /// Number of queued entries.
@@ -100,6 +120,20 @@ mod tests {
             [0, 1, 2, 3, 4]
         );
         assert_eq!(inbox.waiting(), 0);
+    }
+
+    #[test]
+    fn a_full_queue_holds_up_its_reader_until_the_screen_takes_it_or_is_gone() {
+        let (feed, inbox) = pair();
+        let batch: Arc<[Stamped]> = (0..MOST as i64).map(|at| Stamped { at, entry: Entry::Closed }).collect();
+        feed.send(batch.clone());
+        let sender = std::thread::spawn(move || {
+            (0..3).for_each(|_| feed.send(batch.clone()));
+            feed
+        });
+        assert_eq!(inbox.take().len(), 1);
+        drop(inbox);
+        assert!(sender.join().unwrap().is_closed());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use report::Language;
 
 /// A screen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::VariantArray)]
 pub enum Screen {
     /// Standings, sequential test, progress, running games.
     #[default]
@@ -31,17 +31,10 @@ pub enum Screen {
 
 impl Screen {
     /// The screens of every event, in the order of their keys; an event on many machines has one more.
-    pub const ALL: [Self; 9] = [
-        Self::Event,
-        Self::Games,
-        Self::Game,
-        Self::Played,
-        Self::Table,
-        Self::Ratings,
-        Self::Engines,
-        Self::Openings,
-        Self::Log,
-    ];
+    pub const ALL: &[Self] = match <Self as strum::VariantArray>::VARIANTS {
+        [every @ .., Self::Machines] => every,
+        every => every,
+    };
 
     /// The name of the screen.
     pub fn name(self, words: Language) -> &'static str {
@@ -271,7 +264,7 @@ mod tests {
 
     #[test]
     fn every_digit_in_the_help_opens_a_screen() {
-        for (at, screen) in Screen::ALL.into_iter().enumerate() {
+        for (at, screen) in Screen::ALL.iter().copied().enumerate() {
             let digit = char::from(b'1' + at as u8);
             assert_eq!(press(KeyCode::Char(digit), false), Some(Action::Show(screen)));
         }

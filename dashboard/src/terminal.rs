@@ -38,6 +38,12 @@ use window::Window;
 /// How long a notice stands in the place of the keys.
 const NOTICE: Duration = Duration::from_secs(8);
 
+/// Longest wait for a terminal that takes nothing.
+const STUCK: Duration = Duration::from_secs(3);
+
+/// Lines that wait for the log at most; the oldest make room.
+const UNREAD: usize = 1000;
+
 /// Time between look-ups of ratings.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -160,6 +166,14 @@ impl Dashboard {
 impl Drop for Dashboard {
     fn drop(&mut self) {
         self.shared.leave.store(true, Relaxed);
+        let begun = Instant::now();
+        // A terminal that was stopped (Ctrl-S) takes nothing, not even its own restoration.
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            if begun.elapsed() > STUCK {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
         self.join();
     }
 }
@@ -205,7 +219,12 @@ impl Log {
 
     fn take(&self, line: &str, noticed: bool) {
         let unread = Unread { at: now(), line: line.to_owned(), noticed };
-        self.0.unread.lock().push(unread);
+        let mut waiting = self.0.unread.lock();
+        if waiting.len() >= UNREAD {
+            waiting.remove(0);
+        }
+        waiting.push(unread);
+        drop(waiting);
         if self.0.gone.load(SeqCst) {
             self.0.take_unread().iter().for_each(|unread| on_stderr(&unread.line));
         }

@@ -50,7 +50,7 @@ pub struct Ui {
 }
 
 /// The order that games are listed in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::VariantArray)]
 pub enum Order {
     /// By start; finished games by end, latest first.
     #[default]
@@ -66,8 +66,6 @@ pub enum Order {
 }
 
 impl Order {
-    const ALL: [Self; 5] = [Self::Time, Self::Player, Self::Result, Self::Length, Self::Left];
-
     /// The name of the order.
     pub fn name(self, words: Language) -> &'static str {
         match self {
@@ -80,8 +78,8 @@ impl Order {
     }
 
     fn next(self) -> Self {
-        let at = Self::ALL.iter().position(|&order| order == self).unwrap_or(0);
-        Self::ALL[(at + 1) % Self::ALL.len()]
+        let all = <Self as strum::VariantArray>::VARIANTS;
+        all[(self as usize + 1) % all.len()]
     }
 }
 

@@ -113,7 +113,7 @@ fn footer(ui: &Ui, on_machines: bool, area: Rect, paint: &mut Paint<'_>) {
     }
     let roomy = area.width >= 104;
     let mut x = area.x + u16::from(roomy);
-    let keyed = Screen::ALL.into_iter().zip('1'..='9');
+    let keyed = Screen::ALL.iter().copied().zip('1'..='9');
     for (screen, key) in keyed.chain(on_machines.then_some((Screen::Machines, 'm'))) {
         let role = if screen == ui.screen { Role::Chosen } else { Role::Quiet };
         let gap = if roomy { " " } else { "" };

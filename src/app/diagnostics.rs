@@ -5,8 +5,8 @@
 //! Targets are the program's crates: `seat`, `arena`, `host`, `client`, `journal`, and `signals` and `login`. Moves emit no
 //! diagnostics, so that enabling them does not slow down games.
 
-use crate::output::Printable;
-use std::{io, str::FromStr};
+use crate::output::{Printable, Stream};
+use std::str::FromStr;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{
     filter::{ParseError, Targets},
@@ -39,7 +39,7 @@ pub fn start(verbose: u8) -> Result<(), DiagnosticsError> {
     let targets = targets(verbose, variable.trim())?;
     // A closed stderr is ignored.
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(|| Printable::new(io::stderr()))
+        .with_writer(|| Printable::new(Stream::Err))
         .with_ansi(false)
         .log_internal_errors(false);
     Ok(tracing_subscriber::registry().with(targets).with(lines).try_init()?)

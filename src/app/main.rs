@@ -27,5 +27,7 @@ fn main() -> ExitCode {
         return Exit::Wrong.into();
     }
     let language = arguments.language.unwrap_or_else(|| Language::of_locale(&platform::terminal::locale()));
-    arguments.command.ended(language).into()
+    let ended = arguments.command.ended(language);
+    output::settle();
+    ended.into()
 }

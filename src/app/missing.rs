@@ -38,7 +38,7 @@ pub fn explained(error: &Error, mut program: Command, words: &[OsString]) -> Opt
 }
 
 /// Words of other programs that people type, and what to write here.
-const HABITS: [(&str, &str); 24] = [
+const HABITS: &[(&str, &str)] = &[
     ("--hash", "an option of the engines: `--each option.USI_Hash=256`"),
     ("--threads", "an option of the engines: `--each option.Threads=4`; games at once: `--concurrency 4`"),
     ("--tc", "write `--time 10s+0.1s`"),
@@ -50,6 +50,14 @@ const HABITS: [(&str, &str); 24] = [
     ("--resume", "the same command again resumes; leave it out"),
     ("--pgnout", "write `--records FILE`"),
     ("--event", "write `--name NAME`"),
+    ("--elo0", "write `--sprt elo0=0 elo1=5`"),
+    ("--elo1", "write `--sprt elo0=0 elo1=5`"),
+    ("--alpha", "write `--sprt elo0=0 elo1=5 alpha=0.05 beta=0.05`"),
+    ("--beta", "write `--sprt elo0=0 elo1=5 alpha=0.05 beta=0.05`"),
+    ("--compliance", "`renmei check PROGRAM`"),
+    ("gauntlet", "`renmei match PROGRAM PROGRAM PROGRAM --gauntlet`"),
+    ("spsa", "`renmei tune`"),
+    ("bench", "`renmei doctor` examines this machine, `renmei check PROGRAM` an engine"),
     (
         "elo",
         "`renmei report FILE.db` prints the Elo of an event, `renmei sprt --pentanomial ..` that of counts",
@@ -89,9 +97,13 @@ pub fn advised(mut error: Error, program: &Command, words: &[OsString]) -> Error
         flag.is_none_or(has)
     };
     let meant = |(word, advice): &&(&str, &str)| *word == typed && fits(advice);
-    if let Some((_, advice)) = HABITS.iter().find(meant) {
+    let is_file = similar == ContextKind::SuggestedSubcommand && typed.contains(['/', '\\', '.']);
+    let program_or_file = is_file.then_some(
+        "engines play in `renmei match PROGRAM PROGRAM`, a configuration in `renmei run FILE.toml`",
+    );
+    if let Some(advice) = HABITS.iter().find(meant).map(|(_, advice)| *advice).or(program_or_file) {
         error.remove(similar);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*advice).into()]));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
         return error;
     }
     if let Some(owners) = typed.strip_prefix("--").and_then(|flag| owners(program, flag)) {

@@ -21,7 +21,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::Desk;
+use support::{Desk, ended};
 
 /// Longer than anything takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -246,7 +246,7 @@ fn account(desk: &Desk, name: &str, role: &str, password: &str) {
         .args(["account", "web", "add", name, "--role", role, "--db", "event.db"]);
     let mut add = add.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     add.stdin.take().unwrap().write_all(format!("{password}\n").as_bytes()).unwrap();
-    assert!(add.wait().unwrap().success());
+    assert!(ended(&mut add).success());
 }
 
 #[test]
@@ -513,9 +513,7 @@ fn an_arbiter_logs_in_while_eighty_addresses_guess() {
             });
         }
         // All others of them wait then.
-        while answered.load(Relaxed) < 20 {
-            thread::sleep(Duration::from_millis(20));
-        }
+        support::until("twenty guesses are answered", || answered.load(Relaxed) >= 20);
         // On a slow machine a check may take longer than a request may; it is no refusal, and the next try has its turn.
         let mut slow = false;
         let mut log_in = || {

@@ -1,6 +1,6 @@
 //! A league of builds, and what their parts are worth.
 
-use crate::support::{Desk, none_left, program, until};
+use crate::support::{Desk, ended, none_left, program, until};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use std::{
@@ -75,16 +75,16 @@ fn play_and_kill(desk: &Desk, games: i64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.current_dir(desk.dir.path()).args(["attribute", "parts.toml", "--quiet"]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let ended = || {
+    let counted = || {
         let stored = Connection::open_with_flags(desk.db(), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
         stored.query_row(ENDED, [], |row| row.get::<_, i64>(0)).ok()
     };
     until("games have ended", || {
         assert!(child.try_wait().unwrap().is_none(), "it ends before the kill");
-        ended().is_some_and(|ended| ended >= games)
+        counted().is_some_and(|count| count >= games)
     });
     child.kill().unwrap();
-    child.wait().unwrap();
+    ended(&mut child);
     none_left(&desk.dir.path().display().to_string());
 }
 
@@ -146,8 +146,8 @@ fn a_league_that_another_machine_plays_says_the_same_of_its_parts_as_one_that_is
     };
     let join = ["worker", &line, "--name", "ann", "--slots", "2", "--oversubscribe", "--state", "ann"];
     let mut worker = start(&join, "ann.log");
-    assert!(manager.wait().unwrap().success(), "{}", said("manager.log"));
-    assert!(worker.wait().unwrap().success(), "{}", said("ann.log"));
+    assert!(ended(&mut manager).success(), "{}", said("manager.log"));
+    assert!(ended(&mut worker).success(), "{}", said("ann.log"));
     let given = there.query("SELECT machine, count(*) FROM leases GROUP BY 1");
     assert_eq!(given, [["ann", "9"]], "every pair was played there");
     let there = json(&attribute(&there, &["--report", "--json"]));

@@ -24,6 +24,8 @@ mod rounds;
 mod script;
 #[path = "csa/siege.rs"]
 mod siege;
+#[allow(dead_code)]
+mod support;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/tls.rs"]

@@ -2,7 +2,7 @@
 
 mod study;
 
-use crate::support::{Desk, program, until, until_within};
+use crate::support::{Desk, ended, program, until, until_within};
 use std::{
     fs,
     io::{Read, Write},
@@ -243,6 +243,47 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     let mut open = open;
     until("the end", || open.child.try_wait().unwrap().is_some());
     assert!(way_in(&directory).is_none());
+}
+
+#[test]
+fn orders_that_come_together_are_all_obeyed_and_a_form_that_is_sent_again_makes_nothing() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&directory);
+    let engine = open.send("/engines/add", &[("program", &random)]);
+    let name = engine.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let form = |token: &str| {
+        let fields = [("kind", "guests"), ("name", "cup"), ("do", "keep"), ("submit", token)];
+        assert_eq!(open.send("/new/event", &fields), "/");
+    };
+    let (open_to_all, form_to_all, engine) = (&open, &form, [("engine", name.as_str()), ("order", "copy")]);
+    std::thread::scope(|scope| {
+        for turn in 0..6 {
+            scope.spawn(move || open_to_all.send("/engines/order", &engine));
+            scope.spawn(move || form_to_all("clicked six times"));
+            scope.spawn(move || form_to_all(&format!("another {turn}")));
+        }
+    });
+    let text = |file: &str| fs::read_to_string(directory.join(file)).unwrap();
+    assert_eq!(text("engines.toml").matches("[[engines]]").count(), 7);
+    let hall = text("hall.toml");
+    for cup in ["cup", "cup-2", "cup-3", "cup-4", "cup-5", "cup-6", "cup-7"] {
+        assert!(text(&format!("{cup}.toml")).contains(&format!("\"{cup}.db\"")), "its own games");
+        assert!(hall.contains(&format!("\"{cup}.toml\"")), "{cup} is held: {hall}");
+    }
+    assert!(!directory.join("cup-8.toml").exists());
+
+    let ours = text("cup.toml") + "# ours\n";
+    let stale = open.post("/events/text", &[("event", "cup"), ("version", "before"), ("text", &ours)]);
+    assert!(stale.status == 200 && stale.body.contains("was changed meanwhile"), "{}", stale.body);
+    assert!(!text("cup.toml").contains("# ours"));
+    let version = between(&stale.body, "name=\"version\" value=\"", "\"");
+    assert_eq!(open.send("/events/text", &[("event", "cup"), ("version", version), ("text", &ours)]), "/");
+    assert!(text("cup.toml").contains("# ours"));
+
+    let _silent: Vec<_> = (0..200).map(|_| TcpStream::connect(&open.host).unwrap()).collect();
+    assert!(open.get("/").contains("cup-7"), "silent connections keep the owner from nothing");
 }
 
 #[test]
@@ -612,7 +653,7 @@ fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_
     page("kawa", "secret-of-kawa");
     let mut players =
         [client(&desk, port, "mori", made, 1), client(&desk, port, "kawa", "secret-of-kawa", 1)];
-    players.iter_mut().for_each(|player| assert!(player.wait().unwrap().success()));
+    players.iter_mut().for_each(|player| assert!(ended(player).success()));
     until("a game", || open.games("friday") == 1);
     let table = open.get("/e/friday/table");
     assert!(table.contains("mori") && table.contains("kawa"), "{table}");
@@ -689,7 +730,7 @@ fn an_engine_plays_its_games_on_a_server_from_the_desk_and_is_over_then() {
     assert!(open.get("/").contains("/seat?event=mine"));
     let mut other = client(&desk, port, "kawa", "secret-of-kawa", 2);
     until("an end", || open.state("mine") == "over");
-    assert!(other.wait().unwrap().success());
+    assert!(ended(&mut other).success());
     let page = open.get("/seat?event=mine");
     assert!(page.contains("kawa") && page.contains("<td>2</td>"), "{page}");
     assert_eq!(open.games("mine"), 2);

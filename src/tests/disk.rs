@@ -1,7 +1,7 @@
 //! A disk that is nearly full, or full: on a small file system of its own where the system lets us mount one, and by a
 //! reserve that no disk has.
 
-use crate::support::{Desk, program};
+use crate::support::{Desk, ended, program};
 use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
@@ -55,6 +55,32 @@ fn a_full_disk_ends_a_match_with_the_reason_and_keeps_every_game_that_was_announ
     assert_eq!(desk.query("PRAGMA integrity_check"), [["ok"]]);
     let kept: usize = desk.query("SELECT count(*) FROM games WHERE ended_at > 0")[0][0].parse().unwrap();
     assert!(kept > 0 && kept >= announced, "{announced} games were announced and {kept} are kept: {text}");
+}
+
+#[test]
+fn an_event_of_a_hall_whose_disk_is_full_holds_up_no_other_event() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("hall")).unwrap();
+    let event = |name: &str, database: &str, games: u32| {
+        let engine = |name: &str| {
+            let command = program("renmei-random").display().to_string();
+            format!("[[engines]]\nname = \"{name}\"\ncommand = \"{command}\"\n")
+        };
+        let head = format!(
+            "[event]\nformat = \"round-robin\"\ngames = {games}\nreserve_mb = 0\ndatabase = '{database}'\n"
+        );
+        let rules = "[rules]\nmax_moves = 40\n[time]\ncontrol = \"600s\"\n";
+        desk.write(&format!("hall/{name}.toml"), &[&head, rules, &engine("a"), &engine("b")].concat());
+    };
+    event("full", &desk.path("disk/full.db").display().to_string(), 100_000);
+    event("other", "other.db", 200);
+    // With pages: they know an event longer than it is played.
+    let script = "$RENMEI hall ../hall --concurrency 1 --oversubscribe --until-done --http 127.0.0.1:0 2>&1";
+    let Some(output) = on_a_small_disk(&desk, 3, script) else { return };
+    let text = text(&output);
+    assert!(text.contains("full.db` cannot grow: the disk is full"), "{text}");
+    let is_over = |line: &str| line.split_whitespace().take(3).eq(["other", "over", "200/200"]);
+    assert!(text.lines().any(is_over), "{text}");
 }
 
 #[test]
@@ -196,7 +222,7 @@ fn a_client_does_not_log_in_for_a_game_while_the_disk_is_nearly_full() {
     let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
     let rest: Vec<String> = said.collect();
-    assert_eq!(child.wait().unwrap().code(), Some(3), "{rest:?}");
+    assert_eq!(ended(&mut child).code(), Some(3), "{rest:?}");
     let nobody = server.accept().unwrap_err();
     assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock, "nobody has connected");
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     Answer, PATIENCE, Pages,
-    support::{Desk, none_left, program},
+    support::{Desk, ended, none_left, program},
 };
 use serde_json::Value;
 use std::{
@@ -252,7 +252,7 @@ fn a_file_that_is_dropped_in_begins_and_one_that_changes_or_goes_is_told() {
     until("slow: slow.toml is gone");
     let process = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert_eq!(ended(&mut child).code(), Some(3));
     until("to resume: ");
     let output = desk.renmei(&["report", "events/slow.db", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -429,7 +429,7 @@ fn a_faulty_file_is_on_the_page_with_its_faults_and_a_huge_one_keeps_nobody_out(
     assert_eq!(row(&list, "faulty").unwrap()["faults"], serde_json::json!([]));
     let process = nix::unistd::Pid::from_raw(i32::try_from(pages.child.id()).unwrap());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM).unwrap();
-    assert_eq!(pages.child.wait().unwrap().code(), Some(1), "one event is faulty");
+    assert_eq!(ended(&mut pages.child).code(), Some(1), "one event is faulty");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use std::{
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
-use support::{Desk, program};
+use support::{Desk, ended, program, until};
 
 /// An event on the desk's database, and its address.
 struct Hosted {
@@ -399,9 +399,7 @@ fn an_entrant_is_recognised_by_its_secret_after_a_restart() {
     assert_eq!(ok, "LOGIN:kawa OK");
     let shown = who(&mut kawa, "kawa");
     let bound = "SELECT count(*) FROM entrant_trips";
-    while desk.try_query(bound).is_none_or(|rows| rows != [["1"]]) {
-        thread::sleep(Duration::from_millis(20));
-    }
+    until("the trip is bound", || desk.try_query(bound).is_some_and(|rows| rows == [["1"]]));
     drop(hosted); // killed
     let hosted = Hosted::start(&desk, &text);
     let (refused, mut thief) = first(&hosted, "LOGIN kawa theirs x1");
@@ -557,7 +555,7 @@ fn a_name_that_is_no_entrant_is_told_so() {
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let told = lines.map(Result::unwrap).find(|line| line.contains("refuses")).unwrap();
     child.kill().unwrap();
-    child.wait().unwrap();
+    ended(&mut child);
     assert!(told.contains(&format!("the server refuses the login of `stranger`: {why}")), "{told}");
 }
 

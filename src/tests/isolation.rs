@@ -1,6 +1,6 @@
 //! What an engine cannot do to the machine: by default, and in a strict sandbox.
 
-use crate::support::{Desk, PATIENCE, Played, none_left, processes, program, until_within};
+use crate::support::{Desk, PATIENCE, Played, ended, none_left, processes, program, until, until_within};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -12,7 +12,7 @@ use std::{
     os::unix::{fs::PermissionsExt, net::UnixListener},
     process::{Child, Command, Stdio},
     thread::sleep,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A mark in the command lines of an engine and what it starts.
@@ -97,7 +97,7 @@ fn what_an_engine_leaves_behind_ends_with_a_killed_manager() {
     let mut manager = start(&desk, &format!("--mode daemon --delay 36000000 {mark}"));
     process(&mark, "--mode sleep");
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGKILL).unwrap();
-    manager.wait().unwrap();
+    ended(&mut manager);
     none_left(&mark);
 }
 
@@ -105,7 +105,7 @@ fn what_an_engine_leaves_behind_ends_with_a_killed_manager() {
 fn what_an_engine_leaves_behind_ends_even_if_its_guardian_is_killed() {
     let (desk, mark) = (Desk::new(), mark(3));
     let mut manager = start(&desk, &format!("--mode daemon --delay 36000000 {mark}"));
-    let (daemon, guardian) = loop {
+    let (daemon, guardian) = until_within(PATIENCE, || {
         let daemon = process(&mark, "--mode sleep");
         // Until the process in between has ended, the daemon is its child. The daemon of the engine that is asked for its
         // name before the games ends with it.
@@ -113,18 +113,18 @@ fn what_an_engine_leaves_behind_ends_even_if_its_guardian_is_killed() {
         let parent =
             stat.rsplit_once(") ").and_then(|(_, fields)| fields.split(' ').nth(1)).unwrap_or_default();
         let line = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();
-        if line.starts_with("renmei-guardian") {
-            break (daemon, parent.parse().unwrap());
-        }
-        sleep(Duration::from_millis(10));
-    };
+        let is_guarded = line.starts_with("renmei-guardian");
+        is_guarded
+            .then(|| (daemon, parent.parse().unwrap()))
+            .ok_or(format!("{daemon} has the parent {parent} {line}"))
+    });
     kill(Pid::from_raw(guardian), Signal::SIGKILL).unwrap();
-    while fs::exists(format!("/proc/{daemon}")).unwrap() {
+    until("the daemon has ended", || {
         assert!(manager.try_wait().unwrap().is_none(), "the manager plays on");
-        sleep(Duration::from_millis(10));
-    }
+        !fs::exists(format!("/proc/{daemon}")).unwrap()
+    });
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
-    manager.wait().unwrap();
+    ended(&mut manager);
     none_left(&mark);
 }
 
@@ -152,7 +152,7 @@ fn an_engine_has_a_session_of_its_own_no_terminal_and_no_descriptor_but_its_pipe
     let [group, session, terminal] = [fields[2], fields[3], fields[4]].map(|n| n.parse::<i32>().unwrap());
     assert_eq!((group, session, terminal), (engine, engine, 0), "{stat}");
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
-    manager.wait().unwrap();
+    ended(&mut manager);
     none_left(&mark);
 }
 
@@ -301,10 +301,10 @@ fn spinning(desk: &Desk, mark: &str) -> (Manager, i32) {
         let stat = fs::read_to_string(format!("/proc/{spinning}/stat")).unwrap();
         stat.rsplit_once(") ").unwrap().1.chars().next().unwrap()
     };
-    while state() != 'T' {
+    until("the engine is stopped", || {
         assert!(manager.try_wait().unwrap().is_none(), "the game is on");
-        sleep(Duration::from_millis(10));
-    }
+        state() == 'T'
+    });
     (manager, spinning)
 }
 
@@ -316,7 +316,7 @@ fn an_engine_in_a_strict_sandbox_is_stopped_while_its_opponent_is_to_move() {
     let (desk, mark) = (Desk::new(), mark(30));
     let (mut manager, _) = spinning(&desk, &mark);
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
-    manager.wait().unwrap();
+    ended(&mut manager);
     none_left(&mark);
 }
 
@@ -328,10 +328,12 @@ fn an_engine_in_a_strict_sandbox_that_runs_on_while_its_opponent_is_to_move_is_e
     let (desk, mark) = (Desk::new(), mark(33));
     let (mut manager, spinning) = spinning(&desk, &mark);
     // As if it knew a way to wake itself.
+    let patience = Instant::now() + PATIENCE;
     while kill(Pid::from_raw(spinning), Signal::SIGCONT).is_ok() {
+        assert!(Instant::now() < patience, "it runs on");
         sleep(Duration::from_millis(1));
     }
-    assert_eq!(manager.wait().unwrap().code(), Some(0));
+    assert_eq!(ended(&mut manager).code(), Some(0));
     let ended = desk.query("SELECT cause, evidence FROM games").concat();
     assert_eq!(ended[0], "disconnection", "{ended:?}");
     assert!(
@@ -356,7 +358,7 @@ fn an_engine_in_a_strict_sandbox_has_no_variables_of_its_manager_but_those_it_ne
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut manager = Manager(command.spawn().unwrap());
     let begin = format!(" {}", program("renmei-puppet").display());
-    let environment = loop {
+    let environment = until_within(PATIENCE, || {
         // The sandbox around it has the same words, behind its own; the engine that is asked for its name before the games
         // may end before it is looked at.
         let lines = processes(&mark);
@@ -364,15 +366,12 @@ fn an_engine_in_a_strict_sandbox_has_no_variables_of_its_manager_but_those_it_ne
         let mut engines = pids.filter(|pid| !pid.contains(' '));
         let read =
             |pid| fs::read_to_string(format!("/proc/{pid}/environ")).ok().filter(|text| !text.is_empty());
-        if let Some(found) = engines.find_map(read) {
-            break found;
-        }
-        sleep(Duration::from_millis(10));
-    };
+        engines.find_map(read).ok_or_else(|| format!("no engine among {lines:?}"))
+    });
     assert!(environment.contains("LC_ALL=C.UTF-8") && environment.contains("PATH="), "{environment}");
     assert!(!environment.contains("secret"), "{environment}");
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
-    manager.wait().unwrap();
+    ended(&mut manager);
     none_left(&mark);
 }
 

@@ -1,6 +1,6 @@
 //! Engines from a repository: builds, tests of commits, and the search for a commit.
 
-use crate::support::{Desk, program, until};
+use crate::support::{Desk, ended, program, until};
 use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
@@ -414,7 +414,7 @@ fn a_killed_search_goes_on_with_the_games_that_were_played() {
         counted().is_some_and(|games| games >= 6) || child.try_wait().unwrap().is_some()
     });
     child.kill().unwrap();
-    child.wait().unwrap();
+    ended(&mut child);
     let before = counted().unwrap();
     let output = workshop.renmei(&words);
     let found = json(&output);

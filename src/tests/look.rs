@@ -29,7 +29,7 @@ fn refused(desk: &Desk, output: &Output) -> String {
 }
 
 #[test]
-fn an_engine_that_cannot_get_ready_move_or_leave_is_named_with_its_step_and_its_last_lines() {
+fn an_engine_that_cannot_get_ready_or_move_is_named_with_its_step_and_its_last_lines() {
     for (mode, why) in [
         ("crashready", "it was killed by SIGABRT, after its options and `isready`"),
         ("crashnewgame", "it was killed by SIGABRT, after `usinewgame` and `go`"),
@@ -37,13 +37,21 @@ fn an_engine_that_cannot_get_ready_move_or_leave_is_named_with_its_step_and_its_
         ("garbage", "its answer is no move: bestmove hello"),
         ("nopiece", "in the start position is illegal (no-piece)"),
         ("win", "it declares a win in the start position"),
-        ("ignorequit", "had to be killed, after `quit`"),
     ] {
         let desk = Desk::new();
         let said = refused(&desk, &play(&desk, &format!("--mode {mode}"), &[]));
         assert!(said.contains("engine `bad` cannot play: ") && said.contains(why), "{mode}: {said}");
         assert!(said.contains("  > isready"), "its last lines are shown: {said}");
     }
+}
+
+#[test]
+fn an_engine_that_had_to_be_killed_after_its_look_is_named_and_plays() {
+    let desk = Desk::new();
+    let output = play(&desk, "--mode ignorequit", &[]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("warning: engine `bad` does not end after `quit`, not even at SIGTERM"), "{said}");
 }
 
 #[test]

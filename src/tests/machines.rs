@@ -10,7 +10,7 @@ mod ssh;
 mod unequal;
 mod words;
 
-use crate::support::{Desk, none_left, program, until};
+use crate::support::{Desk, ended, none_left, program, until};
 use std::{
     fs::File,
     net::TcpListener,
@@ -57,12 +57,12 @@ impl Running {
 
     fn kill(&mut self) {
         self.0.kill().unwrap();
-        self.0.wait().unwrap();
+        ended(&mut self.0);
     }
 
     fn code(&mut self) -> Option<i32> {
         until("a process ends", || self.0.try_wait().unwrap().is_some());
-        self.0.wait().unwrap().code()
+        ended(&mut self.0).code()
     }
 }
 

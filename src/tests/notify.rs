@@ -1,6 +1,6 @@
 //! Notices: each is delivered once, whatever is killed or fails meanwhile, and none is in the way of a game.
 
-use crate::support::{Desk, program, until};
+use crate::support::{Desk, ended, program, until};
 use serde_json::Value;
 use std::{
     fs,
@@ -158,10 +158,13 @@ fn a_webhook_that_fails_is_tried_again_until_it_has_the_notice_once() {
     assert!(!said.contains("secret"), "a URL may hold a secret: {said}");
     let mut tries: Vec<Value> = told.try_iter().collect();
     // A program that ends tries for a bounded time only; on a slow machine the next one goes on.
-    while tries.len() < 3 {
-        assert_eq!(run(&desk, &words).0, Some(0));
-        tries.extend(told.try_iter());
-    }
+    until("the server has been asked three times", || {
+        if tries.len() < 3 {
+            assert_eq!(run(&desk, &words).0, Some(0));
+            tries.extend(told.try_iter());
+        }
+        tries.len() >= 3
+    });
     assert_eq!(kinds(&tries), ["end"; 3]);
     assert_eq!(run(&desk, &words).0, Some(0));
     assert_eq!(told.try_iter().count(), 0, "it was received");
@@ -174,14 +177,15 @@ fn a_notice_that_was_not_received_before_a_kill_is_sent_at_the_next_start() {
     let mut child = start(&desk, &configuration(&desk, &url));
     let first = told.recv_timeout(PATIENCE).unwrap();
     child.kill().unwrap();
-    child.wait().unwrap();
+    ended(&mut child);
     let (url, told) = server(&[200]);
     let words = configuration(&desk, &url);
     let mut again = vec![];
-    while again.is_empty() {
+    until("a notice arrives", || {
         assert_eq!(run(&desk, &words).0, Some(0));
         again.extend(told.try_iter());
-    }
+        !again.is_empty()
+    });
     assert_eq!(again.iter().filter(|notice| notice["id"] == first["id"]).count(), 1, "{again:?}");
     assert_eq!(run(&desk, &words).0, Some(0));
     assert_eq!(told.try_iter().filter(|notice| notice["notice"] == "end").count(), 0);
@@ -204,7 +208,7 @@ fn games_go_on_while_a_notice_is_delivered() {
     });
     assert_eq!(notices(&desk, "all"), Vec::<Value>::new());
     fs::remove_file(desk.path("hold")).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(4));
+    assert_eq!(ended(&mut child).code(), Some(4));
     assert_eq!(kinds(&notices(&desk, "all")), ["engine-halted", "fault-limit"]);
 }
 
@@ -224,7 +228,7 @@ fn a_host_that_was_started_again_says_so() {
         }
         let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
-        assert!(child.wait().unwrap().success());
+        assert!(ended(&mut child).success());
         assert_eq!(kinds(&notices(&desk, "all")), vec!["restarted"; starts]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     laboratory::{BUILD, Workshop, json, text},
-    support::until,
+    support::{ended, until},
 };
 use rusqlite::Connection;
 use serde_json::Value;
@@ -74,12 +74,12 @@ impl Player {
     fn finish(mut self) {
         let process = nix::unistd::Pid::from_raw(i32::try_from(self.0.id()).unwrap());
         nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
-        assert_eq!(self.0.wait().unwrap().code(), Some(3));
+        assert_eq!(ended(&mut self.0).code(), Some(3));
     }
 
     fn kill(mut self) {
         self.0.kill().unwrap();
-        self.0.wait().unwrap();
+        ended(&mut self.0);
     }
 }
 

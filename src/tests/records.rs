@@ -173,6 +173,40 @@ fn an_illegal_move_of_a_verified_record_is_exit_code_20() {
     assert_eq!(desk.renmei(&["import", "c.kifu", "--db", "event.db"]).status.code(), Some(1));
 }
 
+/// The names of the standings with their ranks.
+fn places(desk: &Desk, event: &str) -> Vec<String> {
+    let output = desk.renmei(&["report", "event.db", "--event", event, "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["standings"].as_array().unwrap();
+    rows.iter().map(|row| format!("{} {}", row["rank"], row["name"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_published_round_robin_is_won_by_points_and_sonneborn_berger_or_by_the_rules_that_are_given() {
+    let desk = Desk::new();
+    desk.write(
+        "rr.tsv",
+        "name\tr1\tr2\tr3\tr4\tr5\nAlyx\t5w=\t2w+\t3b+\t4w-\t6b+\nBruno\t6w+\t1b-\t5w+\t3w=\t4b+\n\
+         Charline\t4w+\t6b+\t1w-\t2b=\t5w+\nDavid\t3b-\t5b-\t6w=\t1b+\t2w-\n\
+         Franck\t1b=\t4w+\t2b-\t6w-f\t3b-\nHelene\t2b-\t3w-\t4b=\t5b+f\t1w-\n",
+    );
+    desk.write("rules.toml", "[scoring]\ndraw = 0\n\n[tiebreaks]\norder = [\"seed\"]\n");
+    desk.write("wrong.toml", "[tiebreaks]\norder = [\"solkoff\"]\n");
+    let import = |event: &str, rules: &[&str]| {
+        let words = [&["import", "rr.tsv", "--db", "event.db", "--event", event][..], rules].concat();
+        text(&desk.renmei(&words))
+    };
+    import("usual", &[]);
+    // 3.5 points each: Sonneborn-Berger 9.25, 6.25 and 6.25, and the two drew with each other.
+    assert_eq!(places(&desk, "usual")[..3], ["1 Alyx", "2 Bruno", "2 Charline"]);
+    assert_eq!(places(&desk, "usual")[3..], ["4 David", "5 Franck", "6 Helene"]);
+    import("own", &["--rules", "rules.toml"]);
+    assert_eq!(places(&desk, "own")[..3], ["1 Alyx", "2 Bruno", "3 Charline"]);
+    let wrong = import("wrong", &["--rules", "wrong.toml"]);
+    assert!(wrong.contains("wrong.toml:2") && wrong.contains("\"buchholz\""), "{wrong}");
+    assert!(!text(&desk.renmei(&["report", "event.db", "--list"])).contains("wrong"));
+}
+
 #[test]
 fn a_published_table_of_results_comes_out_to_its_last_column() {
     let desk = Desk::new();
@@ -202,5 +236,66 @@ fn a_published_table_of_results_comes_out_to_its_last_column() {
         text(&wrong).contains("wrong.csv:2: ") && text(&wrong).contains("wrong.csv:3: "),
         "{}",
         text(&wrong)
+    );
+}
+
+/// A Swiss with a bye, a game that was not played, and one to which neither player came.
+const CUP: &str = "name\tr1\tr2\tr3\nKai\t2b+\t3w=\t4b-f\nBo\t1w-\tbye\t3b+f\nあい\t4b+\t1b=\t2w-f\n\
+                   Di\t3w-\tbye0\t1w-f\n";
+
+#[test]
+fn who_met_whom_leaves_as_a_table_and_as_a_tournament_report_that_come_back() {
+    let desk = Desk::new();
+    desk.write("cup.tsv", CUP);
+    let points = |event: &str| {
+        let output = desk.renmei(&["report", "event.db", "--event", event, "--json"]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut rows: Vec<String> = report["stages"][0]["table"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| format!("{} {} {}", row["name"], row["points"], row["tie_breaks"]))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let import = |file: &str, event: &str| {
+        let output = desk.renmei(&["import", file, "--db", "event.db", "--event", event]);
+        assert!(text(&output).contains("5 records in 1 file, 5 imported"), "{}", text(&output));
+    };
+    import("cup.tsv", "cup");
+    for file in ["out.tsv", "out.trf"] {
+        let output = desk.renmei(&["report", "event.db", "--event", "cup", "--rounds", file]);
+        assert!(output.status.success(), "{}", text(&output));
+        import(file, file);
+        assert_eq!(points(file), points("cup"), "{file}");
+    }
+    let shown = text(&desk.renmei(&["report", "event.db", "--event", "cup", "--rounds"]));
+    assert!(shown.contains("Kai") && shown.contains("b-f") && shown.contains("bye0"), "{shown}");
+    let refused = desk.renmei(&["report", "event.db", "--rounds", "out.pgn"]);
+    assert!(refused.status.code() == Some(2) && text(&refused).contains("FILE.trf"), "{}", text(&refused));
+}
+
+#[test]
+fn an_arbiter_rules_on_the_day_after_the_last_game() {
+    let desk = Desk::new();
+    desk.write("cup.tsv", CUP);
+    desk.renmei(&["import", "cup.tsv", "--db", "event.db", "--event", "cup"]);
+    let ruled = desk.renmei(&["admin", "event.db", "rule", "1", "draw", "--reason", "two engines"]);
+    assert!(text(&ruled).contains("(operation 1)"), "{}", text(&ruled));
+    let report = text(&desk.renmei(&["report", "event.db"]));
+    assert!(report.contains("two engines"), "{report}");
+    let half = desk.renmei(&["report", "event.db", "--rounds", "out.tsv"]);
+    assert!(
+        half.status.success() && std::fs::read_to_string(desk.path("out.tsv")).unwrap().contains("b="),
+        "{}",
+        text(&half)
+    );
+    assert!(text(&desk.renmei(&["verify", "event.db"])).contains("nothing was altered"));
+    let refused = desk.renmei(&["admin", "event.db", "pause"]);
+    assert!(
+        refused.status.code() == Some(1) && text(&refused).contains("can still be done"),
+        "{}",
+        text(&refused)
     );
 }

@@ -1,6 +1,6 @@
 //! Wrong files and meaningless flags: the real binary refuses them with a reason and starts nothing.
 
-use crate::support::{Desk, program};
+use crate::support::{Desk, ended, program};
 use std::{
     fs,
     process::{Command, Output, Stdio},
@@ -94,7 +94,7 @@ fn an_open_league_writes_its_events() {
     }
     let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
-    assert!(child.wait().unwrap().success());
+    assert!(ended(&mut child).success());
     let text = fs::read_to_string(&events).unwrap();
     let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!((&first["event"], &first["name"]), (&"opened".into(), &"league".into()));

@@ -1,8 +1,10 @@
 //! No announced game is ever lost.
 
-use crate::support::{Desk, none_left, program};
+use crate::support::{Desk, ended, none_left, program};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use rusqlite::{Connection, OpenFlags};
 use std::{
+    io::Write as _,
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -119,7 +121,7 @@ fn a_manager_killed_repeatedly_loses_no_game_and_plays_none_twice() {
         let mut child = start(&desk, &args);
         until(&desk, &mut child, BEGUN, 1 + 6 * round);
         signal(&child, nix::sys::signal::Signal::SIGKILL);
-        child.wait().unwrap();
+        ended(&mut child);
     }
     let last = start(&desk, &args).wait_with_output().unwrap();
     assert_eq!(last.status.code(), Some(0), "{}", String::from_utf8_lossy(&last.stderr));
@@ -189,6 +191,23 @@ fn sigterm_adjourns_running_games_at_once() {
     let adjourned = desk.query("SELECT count(*) FROM games WHERE state = 'adjourned'");
     assert_ne!(adjourned[0][0], "0");
     start(&desk, &args).wait_with_output().unwrap();
+    complete(&desk);
+}
+
+#[test]
+fn stdout_that_nobody_reads_holds_up_neither_the_games_nor_the_end() {
+    let desk = Desk::new();
+    let args = arguments(&desk, "deaf");
+    let (_unread, mut full) = std::io::pipe().unwrap();
+    fcntl(&full, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+    while full.write(&[0]).is_ok() {}
+    fcntl(&full, FcntlArg::F_SETFL(OFlag::empty())).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    let child = command.current_dir(desk.dir.path()).args(&args).stdout(full);
+    let ended = child.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("stdout is not read: lines were left out"), "{stderr}");
     complete(&desk);
 }
 

@@ -1,6 +1,6 @@
 //! The dashboard on a terminal: it appears, obeys keys and signals, and restores the terminal.
 
-use crate::support::{Desk, none_left, program};
+use crate::support::{Desk, ended, none_left, program};
 use nix::{
     pty::{OpenptyResult, Winsize, openpty},
     sys::{
@@ -107,7 +107,7 @@ impl Shown {
 
     /// The exit code; the terminal must be restored.
     fn ends(&mut self) -> Option<i32> {
-        let code = self.child.wait().unwrap().code();
+        let code = ended(&mut self.child).code();
         self.until(LEAVE);
         assert!(!self.is_raw(), "the terminal is still raw");
         code
@@ -199,7 +199,7 @@ fn diagnostics_go_to_the_dashboards_log() {
 fn without_the_dashboard_a_terminal_gets_plain_lines() {
     let desk = Desk::new();
     let mut shown = Shown::start(&desk, "2", &["--no-dashboard"]);
-    assert_eq!(shown.child.wait().unwrap().code(), Some(0));
+    assert_eq!(ended(&mut shown.child).code(), Some(0));
     shown.until("black scores");
     assert!(shown.seen.contains("game 2  ") && !shown.seen.contains('\u{1b}'), "{}", shown.seen);
 }
@@ -254,7 +254,7 @@ fn an_open_league_shows_logins_and_games_until_it_is_stopped() {
     let [mut kawa, mut mori] =
         ["kawa", "mori"].map(|name| plays(&desk, &player(&desk, name, &port), &["--games", "1"]));
     league.until("joins");
-    assert!(kawa.0.wait().unwrap().success() && mori.0.wait().unwrap().success());
+    assert!(ended(&mut kawa.0).success() && ended(&mut mori.0).success());
     league.press("9");
     league.until_redrawn("plies");
     league.until_redrawn("logged");
@@ -277,7 +277,7 @@ fn an_engine_on_a_server_is_shown_and_leaves_after_its_game_at_the_first_ctrl_c(
     assert_eq!(mori.ends(), Some(0));
     mori.until("on the scale of its rated opponents");
     kill(Pid::from_raw(kawa.0.id() as i32), Signal::SIGTERM).unwrap();
-    assert!(kawa.0.wait().unwrap().success());
+    assert!(ended(&mut kawa.0).success());
     league.press("\u{3}");
     assert_eq!(league.ends(), Some(0));
 }
@@ -323,7 +323,7 @@ fn the_screen_of_a_client_that_has_played_its_games_says_that_q_leaves() {
     mori.until_redrawn("leaves");
     mori.press("q");
     assert_eq!(mori.ends(), Some(0));
-    assert!(kawa.0.wait().unwrap().success());
+    assert!(ended(&mut kawa.0).success());
     league.press("\u{3}");
     assert_eq!(league.ends(), Some(0));
     let report = |args: &[&str]| String::from_utf8(desk.renmei(args).stdout).unwrap();

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, ExitStatus, Output, Stdio},
     sync::Once,
     time::{Duration, Instant},
 };
@@ -40,6 +40,27 @@ pub enum Place {
     Temporary(TempDir),
     Kept(PathBuf),
 }
+
+/// Programs of a test write what they say into files of its directory; a test that fails shows the ends of those.
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        for entry in std::fs::read_dir(self.path()).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|end| end == "log") || path.ends_with("log.txt") {
+                let said = std::fs::read_to_string(&path).unwrap_or_default();
+                let last: Vec<&str> = said.lines().rev().take(LAST_LINES).collect();
+                eprintln!("the end of `{}`:", path.display());
+                last.iter().rev().for_each(|line| eprintln!("  {line}"));
+            }
+        }
+    }
+}
+
+/// Lines of a program that a test shows when it fails.
+const LAST_LINES: usize = 40;
 
 impl Place {
     pub fn path(&self) -> &Path {
@@ -180,6 +201,23 @@ pub const PATIENCE: Duration = Duration::from_secs(400);
 /// Waits until something is so; panics with `what` if it does not come.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     until_within(PATIENCE, || is_so().then_some(()).ok_or(format!("waited in vain until {what}")));
+}
+
+/// Waits for the end of a program.
+pub fn ended(child: &mut Child) -> ExitStatus {
+    let id = child.id();
+    until_within(PATIENCE, || {
+        let status = child.try_wait().unwrap();
+        status.ok_or_else(|| format!("waited in vain for the end of {:?}", processes_with(id)))
+    })
+}
+
+/// A process, and what it has started, by their command lines.
+fn processes_with(id: u32) -> Vec<String> {
+    let line = |id: &str| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    let ids = [id.to_string()].into_iter().chain(children.split_whitespace().map(str::to_owned));
+    ids.map(|id| format!("{id} {}", line(&id).replace('\0', " "))).collect()
 }
 
 /// Asks again until there is an answer, and panics with the reason why there is none at the end. It pauses for nine times

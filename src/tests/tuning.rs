@@ -1,6 +1,6 @@
 //! Tunings of options, with real engines at fixed nodes: the same games give the same results.
 
-use crate::support::{Desk, none_left, program, until};
+use crate::support::{Desk, ended, none_left, program, until};
 use serde_json::Value;
 use std::{
     collections::BTreeSet,
@@ -106,7 +106,7 @@ fn a_tuning_killed_five_times_ends_with_the_same_values_bit_for_bit() {
         let mut child = start(&killed, &file);
         until("games have ended", || ended_games(&killed) > 4 * round || child.try_wait().unwrap().is_some());
         child.kill().unwrap();
-        child.wait().unwrap();
+        ended(&mut child);
     }
     assert!(ended_games(&killed) < 30, "it was not over when it was killed last");
     let found = tuning(&killed, &file, "3");

@@ -1,6 +1,6 @@
 //! `renmei verify`: what was altered after an event was played.
 
-use crate::support::{Desk, program};
+use crate::support::{Desk, ended, program};
 use rusqlite::Connection;
 use std::process::{Command, Stdio};
 
@@ -128,7 +128,7 @@ fn the_chain_goes_on_after_sigkill_and_still_verifies() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let _ended_before = child.kill();
-    child.wait().unwrap();
+    ended(&mut child);
     let killed = verify(&desk, &[]);
     assert_eq!(killed.0, Some(0), "{}", killed.1);
     assert_eq!(desk.renmei(&args).status.code(), Some(0));

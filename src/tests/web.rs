@@ -15,7 +15,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::{Desk, program};
+use support::{Desk, ended, program};
 
 /// Longest wait for anything that has to come.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -597,6 +597,22 @@ fn rounds_and_tables_have_the_points_of_the_event() {
 }
 
 #[test]
+fn rounds_have_colours_and_byes() {
+    let desk = Desk::new();
+    desk.write("cup.csv", "round,black,white,result\n1,a,b,1-0\n1,c,bye,1\n2,c,a,1/2-1/2\n2,b,bye,0.5\n");
+    let imported = desk.renmei(&["import", "cup.csv", "--db", "event.db"]);
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    let rounds = pages.json("/api/rounds");
+    assert_eq!(rounds[0]["byes"], serde_json::json!([{"player": 2, "name": "c", "points": 1.0}]));
+    assert_eq!(rounds[1]["encounters"][0]["blacks"], serde_json::json!([0, 1]));
+    let page = pages.get("/rounds").body;
+    assert!(page.contains("☗a") && page.contains("☖b") && page.contains("☗c"), "{page}");
+    assert!(page.matches("round current").count() == 1 && page.contains("bye"), "{page}");
+}
+
+#[test]
 fn the_pages_of_a_match_stay_after_its_end_as_long_as_it_was_asked_for() {
     let desk = Desk::new();
     let mut pages = live(&desk, &["--games", "2", "--http-linger", "forever"]);
@@ -609,10 +625,10 @@ fn the_pages_of_a_match_stay_after_its_end_as_long_as_it_was_asked_for() {
     assert_eq!(pages.get("/table").status, 200);
     let process = nix::unistd::Pid::from_raw(i32::try_from(pages.child.id()).unwrap());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
-    assert_eq!(pages.child.wait().unwrap().code(), Some(0), "the exit code is that of the event");
+    assert_eq!(ended(&mut pages.child).code(), Some(0), "the exit code is that of the event");
     // Without a terminal and without a wish they end with the event.
     let mut pages = live(&desk, &["--games", "4"]);
-    assert_eq!(pages.child.wait().unwrap().code(), Some(0));
+    assert_eq!(ended(&mut pages.child).code(), Some(0));
 }
 
 #[test]

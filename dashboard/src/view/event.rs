@@ -83,8 +83,8 @@ fn summary(report: &Report, words: Language) -> String {
         (elo, Some(error)) => format!(" ({elo} ± {error:.0} Elo)"),
         _ => String::new(),
     };
-    let games = first.black.games();
-    let draws = (games > 0).then(|| first.black.draws as f64 / games as f64);
+    let games = first.distinct.games();
+    let draws = (games > 0).then(|| first.distinct.draws as f64 / games as f64);
     let [score, draws] = [first.score, draws].map(|share| Cell::share(share, 1).text());
     format!("  {}", words.first_move_and_draws(&score, &advantage, &draws))
 }

@@ -12,15 +12,18 @@ use referee::entry::PlayerId;
 use report::exhibit::{self, Cell, ranking::NamedRow};
 use std::collections::BTreeMap;
 
-/// Draws the last stage that has begun, if its order says more than Elo: a Swiss, a knock-out, or one with points or tie-breaks
-/// of its own; returns the area below.
+/// Draws the last stage that has begun, if its order says more than the results of its players: a Swiss, a knock-out, one with
+/// points or tie-breaks of its own, and any other where the standings have room beside it; returns the area below.
 pub fn draw(state: &State, area: Rect, paint: &mut Paint<'_>) -> Rect {
     let begun = |stage: &usize| state.standings.stage(*stage).is_some_and(|tally| !tally.met.is_empty());
     let Some(stage) = (0..state.info.stages.len()).rev().find(begun) else { return area };
     match state.info.stages[stage].format {
         Format::Knockout { .. } => bracket(state, stage, area, paint),
         Format::Swiss { .. } => ranking(state, stage, paint.words.ties_of_swiss(), area, paint),
-        _ if !state.info.ranking.is_usual() => {
+        _ if state.standings.is_ranked(stage)
+            && (!state.info.ranking.is_usual()
+                || usize::from(area.height) > 2 * (state.standings.players() + 6)) =>
+        {
             ranking(state, stage, paint.words.ties_of_points(), area, paint)
         }
         _ => area,

@@ -195,7 +195,7 @@ fn every_screen_is_in_japanese_for_a_reader_of_japanese() {
         "Log",
         "quit",
     ];
-    for screen in Screen::ALL {
+    for &screen in Screen::ALL {
         let shown = text_of(&picture(&state, &Ui { game: Some(GameId(5)), ..on(screen) }, 200, 60));
         // The evidence of a fault is what the engine wrote, and the names are whose they are.
         let left: Vec<_> = english.iter().filter(|word| shown.contains(**word)).collect();
@@ -486,7 +486,7 @@ fn without_colours_nothing_is_coloured_and_a_fault_still_stands_out() {
 #[test]
 fn every_window_down_to_nothing_is_drawn_without_harm() {
     let state = league(info());
-    for screen in Screen::ALL {
+    for &screen in Screen::ALL {
         for (width, height) in (0..90).step_by(7).flat_map(|w| (0..30).step_by(3).map(move |h| (w, h))) {
             let ui = Ui { game: Some(GameId(5)), help: width % 2 == 0, ..on(screen) };
             let _drawn = picture(&state, &ui, width, height);

@@ -31,7 +31,7 @@ pub struct ScaleArguments {
 pub fn run(arguments: &ScaleArguments) -> Result<(), Fault> {
     let sharing = Sharing::new();
     let mut parameters = load_parameters(&arguments.from, &sharing)?;
-    for group in Group::ALL {
+    for &group in Group::ALL {
         let percent = match group {
             Group::KingRelative | Group::KingAbsolute => arguments.king,
             Group::PairRelative | Group::PairAbsolute => arguments.pair,

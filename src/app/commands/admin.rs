@@ -1,9 +1,12 @@
-//! `renmei admin`: asks the process that plays an event to do what its operator wants.
+//! `renmei admin`: asks the process that plays an event to do what its operator wants; after the last game, the database.
 
 use super::{Exit, Failure};
-use arena::operations::{
-    command::{COMMANDS, Command, CommandSpec, FieldSpec, Kind},
-    request::{Answer, Listed, ListedMachine, Request},
+use arena::{
+    afterwards,
+    operations::{
+        command::{COMMANDS, Command, CommandSpec, FieldSpec, Kind},
+        request::{Answer, Listed, ListedMachine, Request},
+    },
 };
 use clap::{
     Arg, ArgAction, ArgMatches, Args, Error, FromArgMatches, Subcommand,
@@ -14,6 +17,7 @@ use clap::{
 use event::door::connect;
 use journal::{Store, now};
 use notation::printable;
+use platform::account::User;
 use referee::{lease::MachineState, number::number};
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -31,7 +35,7 @@ Examples:
   renmei admin cup.db rule 12 white --reason \"black's machine had two engines running\"
   renmei admin cup.db ban 192.0.2.0/24 --reason flooding")]
 pub struct AdminArgs {
-    /// The database of the event, which another process plays.
+    /// The database of the event, which another process plays, or which is over.
     pub database: PathBuf,
     /// What to do.
     #[command(subcommand)]
@@ -42,9 +46,43 @@ pub struct AdminArgs {
     /// Who you are, beside the name of your user.
     #[arg(long = "as", global = true, value_name = "NAME")]
     pub named: Option<String>,
+    /// The event, where others of the database are not over.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub event: Option<String>,
     /// Print the answer as JSON.
     #[arg(long, global = true)]
     pub json: bool,
+}
+
+impl AdminArgs {
+    fn request(&self, event: Option<&str>, command: Command) -> Request {
+        let event = event.map(str::to_owned);
+        Request { named: self.named.clone(), reason: self.reason.clone(), event, command }
+    }
+
+    /// The event that is meant; `None` in a database with no other, where the process that plays it is asked whatever its
+    /// event is.
+    fn event(&self) -> Result<Option<String>, Failure> {
+        if self.event.is_some() || !self.database.exists() {
+            return Ok(self.event.clone());
+        }
+        let events = Store::read(&self.database)?.events()?;
+        let open: Vec<_> = events.iter().filter(|event| !event.closed).map(|event| &event.name).collect();
+        match open[..] {
+            [] | [_] if events.len() < 2 => Ok(None),
+            [only] => Ok(Some(only.clone())),
+            [] => Ok(None),
+            _ => {
+                let names: Vec<_> =
+                    open.iter().map(|name| format!("`{}`", printable(name.as_bytes()))).collect();
+                let shown = self.database.display();
+                Err(Failure::Usage(format!(
+                    "which event of `{shown}`? Name it with `--event`: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
 }
 
 /// A command of the operator, as a subcommand.
@@ -116,14 +154,13 @@ const TRIAL: Duration = Duration::from_secs(3600);
 
 /// Sends a command to the process that plays an event, and prints the answer.
 pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
-    let AdminCommand(command) = args.command.clone();
+    let (AdminCommand(command), event) = (args.command.clone(), args.event()?);
     if let Command::DropMachine { machine } = &command {
-        return drop_machine(args, machine);
+        return drop_machine(args, event.as_deref(), machine);
     }
-    let request = Request { named: args.named.clone(), reason: args.reason.clone(), command };
-    let mut answer = ask(&args.database, &request)?;
+    let mut answer = ask(&args.database, &args.request(event.as_deref(), command))?;
     if let Some(list) = &mut answer.list {
-        list.machines = machines(&Store::read(&args.database)?)?;
+        list.machines = machines(&Store::read(&args.database)?, answer.event.as_deref())?;
     }
     if args.json {
         out_line!("{}", serde_json::to_string(&answer).map_err(|e| Failure::Other(e.to_string()))?);
@@ -132,18 +169,22 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
     if !answer.ok {
         return Err(Failure::Other(printable(answer.text.as_bytes())));
     }
+    // Where there are several events, the answer says whose it is.
+    let whose = event.map_or_else(String::new, |event| format!("`{}`: ", printable(event.as_bytes())));
     match (&answer.list, answer.operation) {
-        (Some(list), _) => print(list),
-        (None, Some(number)) => out_line!("{} (operation {number})", printable(answer.text.as_bytes())),
-        (None, None) => out_line!("{}", printable(answer.text.as_bytes())),
+        (Some(list), _) => print(list, &whose),
+        (None, Some(number)) => {
+            out_line!("{whose}{} (operation {number})", printable(answer.text.as_bytes()))
+        }
+        (None, None) => out_line!("{whose}{}", printable(answer.text.as_bytes())),
     }
     Ok(Exit::Done)
 }
 
 /// Gives a machine no more games, and has every game that it has played played again, each by an operation of its own.
-fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
-    let of_operator = |command| Request { named: args.named.clone(), reason: args.reason.clone(), command };
-    let dropped = ask(&args.database, &of_operator(Command::DropMachine { machine: machine.to_owned() }))?;
+fn drop_machine(args: &AdminArgs, event: Option<&str>, machine: &str) -> Result<Exit, Failure> {
+    let dropped =
+        ask(&args.database, &args.request(event, Command::DropMachine { machine: machine.to_owned() }))?;
     let shown = printable(machine.as_bytes());
     // A repeated command is for the games that stayed when it was given first.
     let was_dropped = dropped.text == Language::English.machine_dropped_before(&shown);
@@ -152,10 +193,10 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
     }
     let store = Store::read(&args.database)?;
     let (mut played_again, mut stay) = (0, vec![]);
-    // The event that is played in a database is the last one that was begun and is not over.
-    for event in store.events()?.iter().filter(|event| !event.closed) {
+    let played = dropped.event.as_deref();
+    for event in store.events()?.iter().filter(|event| Some(&*event.name) == played) {
         for game in store.games_of_machine(event.id, machine)? {
-            let answer = ask(&args.database, &of_operator(Command::Replay { game: game.0 }))?;
+            let answer = ask(&args.database, &args.request(played, Command::Replay { game: game.0 }))?;
             if answer.ok { played_again += 1 } else { stay.push(printable(answer.text.as_bytes())) }
         }
     }
@@ -168,10 +209,10 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
     Ok(if stay.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// The machines of the event that is played in a database.
-fn machines(store: &Store) -> Result<Vec<ListedMachine>, Failure> {
+/// The machines of an event.
+fn machines(store: &Store, event: Option<&str>) -> Result<Vec<ListedMachine>, Failure> {
     let events = store.events()?;
-    let Some(event) = events.iter().rev().find(|event| !event.closed) else { return Ok(vec![]) };
+    let Some(event) = events.iter().find(|one| Some(&*one.name) == event) else { return Ok(vec![]) };
     let (states, counts) = (store.machine_states(event.id)?, store.machines(event.id, i64::MAX)?);
     let games = |name: &str| counts.iter().find(|counts| counts.machine.as_deref() == Some(name));
     let listed = |state: MachineState| ListedMachine {
@@ -197,9 +238,12 @@ fn machine_line(machine: &ListedMachine) -> String {
     format!("machine {name:<32} {state}, {slots}, {games} played, has {pairs}{oldest}{word}")
 }
 
-/// Asks the process that plays an event.
+/// Asks the process that plays an event; an event that is over is opened again for the request.
 pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {
-    let stream = connect(database).map_err(|error| absent(database, &error))?;
+    let stream = match connect(database) {
+        Ok(stream) => stream,
+        Err(error) => return afterwards(database, request)?.ok_or_else(|| absent(database, &error)),
+    };
     let failed = |error: io::Error| {
         Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))
     };
@@ -211,6 +255,17 @@ pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure>
     let mut answer = String::new();
     BufReader::new(&stream).read_line(&mut answer).map_err(failed)?;
     serde_json::from_str(&answer).map_err(|_| failed(io::ErrorKind::UnexpectedEof.into()))
+}
+
+/// What becomes of a request where nobody plays; `None`: no event is over.
+fn afterwards(database: &Path, request: &Request) -> Result<Option<Answer>, Failure> {
+    if !database.exists() {
+        return Ok(None);
+    }
+    let user = User::own().map_err(|error| Failure::Other(format!("your user is not known: {error}")))?;
+    let name = user.name().unwrap_or_else(|| format!("user {user}"));
+    let answer = afterwards::carry_out(database, &name, request);
+    Ok(answer.unwrap_or_else(|why| Some(Answer::refused(why.to_string()))))
 }
 
 /// Why nobody can be asked.
@@ -228,10 +283,10 @@ fn absent(database: &Path, error: &io::Error) -> Failure {
     })
 }
 
-fn print(list: &Listed) {
+fn print(list: &Listed, whose: &str) {
     let state = if list.paused { "paused: no new game begins" } else { "running" };
     let door = if list.registration_closed { "; the registration is closed" } else { "" };
-    out_line!("the event is {state}{door}");
+    out_line!("{whose}the event is {state}{door}");
     for player in &list.players {
         let (name, address) = (printable(player.name.as_bytes()), &player.address);
         let way = player.round_trip_ms.map_or_else(String::new, |ms| format!(", {ms:.1} ms there and back"));

@@ -42,7 +42,7 @@ impl From<&ExportArgs> for records::Export {
 /// Exports games as records.
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let report = records::export(&args.into())?;
-    report.left_out.iter().for_each(|left| err_line!("{left}"));
+    report.notes().for_each(|note| err_line!("{note}"));
     err_line!("{report}");
     Ok(Exit::Done)
 }

@@ -18,7 +18,7 @@ const NO_OPENINGS: &str = "none";
 #[derive(Clone, Debug, Args)]
 pub struct LengthArgs {
     /// Games of each encounter [default: 100]; with --sprt or --until: the most games that are played [default: 20000].
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX.unsigned_abs()))]
     pub games: Option<u64>,
     /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
@@ -61,7 +61,7 @@ pub struct GamesArgs {
     #[arg(long, default_value_t = 512, value_name = "PLIES")]
     pub max_moves: u32,
     /// Seed of all random choices.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=i64::MAX.unsigned_abs()))]
     pub seed: u64,
 }
 

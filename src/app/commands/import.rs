@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct ImportArgs {
     /// Record files of any format, and directories with them; format and encoding are detected. Or one file .tsv or .csv
     /// with results of games without moves: columns `round`, `black`, `white`, `result`, or a table with a column a round or
-    /// a player.
+    /// a player; or a tournament report of FIDE, .trf.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The database to import into; not needed with --verify.
@@ -20,6 +20,10 @@ pub struct ImportArgs {
     /// Name of the event that receives the games.
     #[arg(long, default_value = "import", value_name = "NAME", requires = "db")]
     pub event: String,
+    /// File with the tables `[scoring]` and `[tiebreaks]` for a file of results; else a win is 1 point, and the tie-breaks are
+    /// those of the format.
+    #[arg(long, value_name = "FILE", requires = "db")]
+    pub rules: Option<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -27,8 +31,8 @@ pub struct ImportArgs {
 
 impl From<&ImportArgs> for records::Import {
     fn from(args: &ImportArgs) -> Self {
-        let ImportArgs { files, db, verify, event, .. } = args.clone();
-        Self { files, db, verify, event }
+        let ImportArgs { files, db, verify, event, rules, .. } = args.clone();
+        Self { files, db, verify, event, rules }
     }
 }
 

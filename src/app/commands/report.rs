@@ -11,6 +11,7 @@ use report::{
     html::pages,
     plan,
     plot::{self, Plot, Size},
+    rounds::{MOST_SHOWN, RoundTable},
     scale,
 };
 use std::{
@@ -23,6 +24,7 @@ use std::{
 Examples:
   renmei report league.db
   renmei report league.db --html league.html
+  renmei report cup.db --rounds cup.trf
   renmei report league.db --plot elo.svg
   renmei report league.db --plot game.png --of eval:12")]
 pub struct ReportArgs {
@@ -41,6 +43,10 @@ pub struct ReportArgs {
     /// rooks and bishops, each line alone (`lines`), or the given files of lines.
     #[arg(long, value_name = "FILE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["list", "html", "plot"])]
     pub openings: Option<Vec<PathBuf>>,
+    /// Print a line a player with the opponent, the colour and the result of each round; or write it to FILE.tsv or, as a
+    /// tournament report of FIDE, FILE.trf.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["list", "json", "html", "plot", "openings", "scales"])]
+    pub rounds: Option<Option<PathBuf>>,
     /// Fit each player's scores to its results: how many of its centipawns are one unit of log odds (600 on the common scale).
     #[arg(long, conflicts_with_all = ["list", "html", "plot"])]
     pub scales: bool,
@@ -105,6 +111,9 @@ pub fn report(args: &ReportArgs, language: Language) -> Result<Exit, Failure> {
     if let Some(files) = &args.openings {
         return openings(&store, event, (files, args.json), language);
     }
+    if let Some(file) = &args.rounds {
+        return rounds(&RoundTable::read(&store, event)?, file.as_deref(), language);
+    }
     if args.scales {
         let scales = scale::scales(&store, event)?;
         match args.json {
@@ -122,6 +131,36 @@ pub fn report(args: &ReportArgs, language: Language) -> Result<Exit, Failure> {
     if args.html.is_none() && args.plot.is_none() {
         report_event(&db, args.event.as_deref(), args.json, language)?;
     }
+    Ok(Exit::Done)
+}
+
+/// Prints who met whom in each round, or writes it to a file.
+fn rounds(table: &RoundTable, file: Option<&Path>, language: Language) -> Result<Exit, Failure> {
+    let Some(path) = file else {
+        if table.rounds() > MOST_SHOWN {
+            let rounds = number(table.rounds(), "round");
+            return Err(Failure::Usage(format!(
+                "{rounds} are more than a terminal shows: write them to a file, `--rounds FILE.tsv`"
+            )));
+        }
+        out!("{}", table.exhibit(language));
+        return Ok(Exit::Done);
+    };
+    let text = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("tsv") => table.tsv(),
+        Some("trf") => table.trf().ok_or_else(|| {
+            Failure::Usage(
+                "a tournament report has one game of a player in a round, and this event more".to_owned(),
+            )
+        })?,
+        _ => {
+            return Err(Failure::Usage(format!(
+                "--rounds writes FILE.tsv or FILE.trf, and `{}` is neither",
+                path.display()
+            )));
+        }
+    };
+    write(path, text.as_bytes())?;
     Ok(Exit::Done)
 }
 

@@ -49,7 +49,7 @@ pub fn rerun(args: &RerunArgs) -> Result<Exit, Failure> {
     let games = faulted(&store, event)?;
     let reopened = reopen(&store, event, &games, args.named.as_deref(), &args.reason);
     let (Rerun { again, stay }, is_played) = match reopened {
-        Err(Failure::Store(StoreError::Running { .. })) => (ask_for(args, &games)?, true),
+        Err(Failure::Store(StoreError::Running { .. })) => (ask_for(args, &event.name, &games)?, true),
         reopened => (reopened?, false),
     };
     stay.iter().for_each(|why| err_line!("{}", printable(why.as_bytes())));
@@ -70,12 +70,16 @@ pub fn rerun(args: &RerunArgs) -> Result<Exit, Failure> {
 }
 
 /// Asks the process that plays the event.
-fn ask_for(args: &RerunArgs, games: &[GameRow]) -> Result<Rerun, Failure> {
+fn ask_for(args: &RerunArgs, event: &str, games: &[GameRow]) -> Result<Rerun, Failure> {
     let mut rerun = Rerun::default();
     for row in games {
         let command = Command::Replay { game: row.game.0 };
         let (named, reason) = (args.named.clone(), Some(args.reason.clone()));
-        let answer = ask(&args.database, &Request { named, reason, command })?;
+        let request = Request { named, reason, event: Some(event.to_owned()), command };
+        let answer = ask(&args.database, &request)?;
+        if answer.event.as_deref() != Some(event) {
+            return Err(Failure::Other(printable(answer.text.as_bytes())));
+        }
         if answer.ok { rerun.again.push(row.game) } else { rerun.stay.push(answer.text) }
     }
     Ok(rerun)

@@ -7,7 +7,7 @@ use crate::{
     events::{hold, is_about, set_terms},
     fields::Fields,
     lead,
-    library::{Library, set},
+    library::{Library, name_of, set},
     waiting,
 };
 use arena::operations::command::Command;
@@ -18,7 +18,11 @@ use axum::{
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{Event, Faults, LibraryEngine, Plan};
-use std::{fs, ops::RangeInclusive};
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::RangeInclusive,
+};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::{
     layout::{Page, percent},
@@ -96,26 +100,21 @@ impl Desk {
         found.and_then(|table| table.get("until")?.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
-    /// Changes the file of an event, which stays as it was if the change makes it wrong. Returns what it was.
+    /// Changes the file of an event, which stays as it was if the change makes it wrong.
     fn edit(
         &self,
         name: &str,
         at_once: Option<usize>,
         change: impl FnOnce(&mut DocumentMut) -> Result<(), Refusal>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<(), Refusal> {
+        let _alone = self.0.place.alone();
         self.plan(name)?;
-        let before = self.text_of(name)?;
-        let mut document: DocumentMut = before.parse().map_err(refused)?;
+        let mut document: DocumentMut = self.text_of(name)?.parse().map_err(refused)?;
         change(&mut document)?;
         let text = document.to_string();
         compose::check(&self.0.place, &text).map_err(refused)?;
-        self.write(name, &text, at_once)?;
-        Ok(before)
-    }
-
-    fn write(&self, name: &str, text: &str, at_once: Option<usize>) -> Result<(), Refusal> {
-        self.0.place.write(&format!("{name}.toml"), text).map_err(refused)?;
-        self.order(Order::Changed(name.to_owned(), text.to_owned(), at_once))
+        self.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
+        self.order(Order::Changed(name.to_owned(), text, at_once))
     }
 
     fn set_games_at_once(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
@@ -128,6 +127,7 @@ impl Desk {
 
     /// More games of an encounter: the event is begun anew with its file, once the running games are over.
     fn set_games(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+        let _alone = self.0.place.alone();
         let plan = self.plan(name)?;
         let known = games_of(&plan).ok_or_else(|| Refusal::bad(Language::change_the_file))?;
         // What was played cannot become too much.
@@ -151,7 +151,7 @@ impl Desk {
             table.insert("replaces", value(replaced));
         }
         table.set_position(None);
-        let before = self.edit(name, None, |document| {
+        self.edit(name, None, |document| {
             let engines = document.entry("engines").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
             let engines =
                 engines.as_array_of_tables_mut().ok_or_else(|| Refusal::bad(Language::change_the_file))?;
@@ -161,7 +161,11 @@ impl Desk {
         if self.0.running.operations(name).is_some() {
             // One that cannot play would keep the event from being begun again.
             self.carry_out(name, Command::Reload).or_else(|why| {
-                self.write(name, &before, None)?;
+                self.edit(name, None, |document| {
+                    let engines = document.get_mut("engines").and_then(Item::as_array_of_tables_mut);
+                    engines.into_iter().for_each(|engines| engines.retain(|table| name_of(table) != engine));
+                    Ok(())
+                })?;
                 Err(why)
             })?;
         }
@@ -175,6 +179,7 @@ impl Desk {
         let (time, offset) = (fields.text("until").replace('T', " "), fields.text("offset"));
         let wanted = (!time.is_empty()).then(|| Value::from(format!("{time} {offset}").trim()));
         let said = wanted.as_ref().and_then(Value::as_str).map(str::to_owned);
+        let _alone = self.0.place.alone();
         set_terms(&self.0.place, name, "until", wanted).map_err(refused)?;
         self.order(Order::Terms(name.to_owned()))?;
         let name = name.to_owned();
@@ -237,8 +242,28 @@ fn form(name: &str, change: &str, label: &str, fields: &Markup) -> Markup {
     } }
 }
 
-fn drawn(words: Language, shown: &Shown, done: Option<&Message>, faults: Option<&Faults>) -> Page {
+/// A text that was sent and not taken: it is faulty, or the file was changed since the form was shown.
+struct Typed {
+    text: String,
+    /// The version of the file that the text takes the place of.
+    version: String,
+    faults: Option<Faults>,
+}
+
+/// What a text is known by in the form that shows it.
+pub(crate) fn version(text: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+fn drawn(words: Language, shown: &Shown, done: Option<&Message>, typed: Option<&Typed>) -> Page {
     let name = shown.name.as_str();
+    let (text, version) = match typed {
+        Some(typed) => (typed.text.as_str(), typed.version.clone()),
+        None => (shown.text.as_str(), version(&shown.text)),
+    };
+    let faults = typed.and_then(|typed| typed.faults.as_ref());
     let content = html! {
         h1 { (name) }
         (crate::home::confirmed(words, done))
@@ -246,9 +271,11 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, faults: Option<
         h2 { (words.text_of_event()) }
         p { (words.change_counts_when_begun()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (crate::create::shown(fault)) "\n" } } }
+        @if typed.is_some() && faults.is_none() { p role="alert" { (words.changed_meanwhile()) } pre.faults { (shown.text) } }
         form.order.wide method="post" action="/events/text" {
             input type="hidden" name="event" value=(name);
-            textarea name="text" rows="28" spellcheck="false" aria-label=(words.text_of_event()) { (shown.text) }
+            input type="hidden" name="version" value=(version);
+            textarea name="text" rows="28" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
             p.buttons { button { (words.save()) } }
         }
         p { a href={ "/events/text?event=" (percent(name)) } { (words.copy()) } }
@@ -302,9 +329,15 @@ pub(crate) async fn save(
     let words = visitor.language;
     waiting(move || {
         let (name, text) = (fields.text("event"), fields.lines("text"));
+        let _alone = desk.0.place.alone();
         let known = desk.shown(name)?;
         if let Err(faults) = compose::check(&desk.0.place, &text) {
-            return Ok(drawn(words, &Shown { text, ..known }, None, Some(&faults)).into_response());
+            let typed = Typed { text, version: fields.text("version").to_owned(), faults: Some(faults) };
+            return Ok(drawn(words, &known, None, Some(&typed)).into_response());
+        }
+        if fields.is("version") && fields.text("version") != version(&known.text) {
+            let typed = Typed { text, version: version(&known.text), faults: None };
+            return Ok(drawn(words, &known, None, Some(&typed)).into_response());
         }
         desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
         desk.confirm(Message::of(Language::saved));

@@ -4,6 +4,7 @@ use crate::{Desk, engine::address, fields::Fields, jobs::Job, lead, waiting};
 use axum::{extract::State, response::Response};
 use check::{Request, Row, Verdict};
 use maud::{Markup, html};
+use notation::printable_lines;
 use parking_lot::Mutex;
 use plan::LibraryEngine;
 use std::sync::Arc;
@@ -58,11 +59,11 @@ pub(crate) fn rows(words: Language, rows: &[Row]) -> Markup {
     };
     html! { table.checks { tbody { @for row in rows { tr.fault[row.verdict == Verdict::Fault].warn[row.verdict == Verdict::Warn] {
         td.name { (word(row.verdict)) }
-        td.name { (row.check) }
+        td.name { (words.name_of_check(&row.check)) }
         td.name {
             (row.seen)
             @if let Some(advice) = &row.advice { div.note { (advice) } }
-            @if !row.lines.is_empty() { details { summary { (words.conversation()) } pre { (row.lines.join("\n")) } } }
+            @if !row.lines.is_empty() { details { summary { (words.conversation()) } pre { (printable_lines(&row.lines.join("\n"))) } } }
         }
     } } } } }
 }

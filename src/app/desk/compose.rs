@@ -12,7 +12,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Value};
 use words::{Language, Phrase};
 
 /// A kind of event that forms make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantArray)]
 pub enum Kind {
     Match,
     Sprt,
@@ -27,16 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 8] = [
-        Self::Match,
-        Self::Sprt,
-        Self::League,
-        Self::Gauntlet,
-        Self::Swiss,
-        Self::Knockout,
-        Self::Guests,
-        Self::Floodgate,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its word in forms.
     pub fn word(self) -> &'static str {
@@ -54,7 +45,7 @@ impl Kind {
 
     /// The kind of a word; a league for every other one.
     pub fn of(word: &str) -> Self {
-        Self::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(Self::League)
+        Self::ALL.iter().copied().find(|kind| kind.word() == word).unwrap_or(Self::League)
     }
 
     /// The format of `[event]`.
@@ -276,7 +267,7 @@ mod tests {
     #[test]
     fn each_kind_of_event_is_right_with_nothing_but_its_engines() {
         let (_dir, place, library) = desk();
-        for kind in Kind::ALL.into_iter().filter(|kind| !kind.is_hosted()) {
+        for kind in Kind::ALL.iter().copied().filter(|kind| !kind.is_hosted()) {
             let engines = if kind == Kind::Sprt || kind == Kind::Match { 2 } else { 3 };
             let mut fields = vec![("kind", kind.word()), ("name", "a \"quoted\" name"), ("candidate", "two")];
             fields.extend(["one", "two", "three"].into_iter().take(engines).map(|name| ("engine", name)));

@@ -18,8 +18,12 @@ use axum::{
 };
 use event::hall::Order;
 use maud::{Markup, html};
+use parking_lot::Mutex;
 use plan::{EnginePlan, Event, Faults, LibraryEngine, time_text::time_control};
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    time::Duration,
+};
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
@@ -29,6 +33,8 @@ use words::{Language, Message, Phrase};
 
 /// Plies of a game of programs, where an estimate needs them.
 const PLIES: u32 = 120;
+/// Forms that are remembered, so that one that is sent again makes nothing.
+const SUBMITS: usize = 1000;
 
 /// The cards.
 pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
@@ -86,6 +92,7 @@ pub(crate) async fn show(
     let words = visitor.language;
     waiting(move || {
         let engines = LibraryEngine::load(desk.0.place.directory()).map_err(refused)?;
+        let alone = desk.0.place.alone();
         let library = Library::open(&desk.0.place).map_err(refused)?;
         let file = desk.0.place.new_name(fields.text("name"));
         let text = compose::text(&fields, &library, &file).map_err(|error: LibraryError| refused(error))?;
@@ -100,7 +107,9 @@ pub(crate) async fn show(
             return Err(Refusal::conflict(move |words| words.port_is_taken(port)));
         }
         if event.is_ok() && (begins || fields.text("do") == "keep") {
-            return desk.create(fields.text("name"), &text, begins);
+            let name = desk.create(&fields, fields.text("name"), &text, begins)?;
+            drop(alone);
+            return Ok(desk.leads_to(&name, begins));
         }
         let made = Some((text, event));
         Ok(page(words, &Form { fields, engines, made }).into_response())
@@ -118,7 +127,11 @@ pub(crate) async fn keep(
     waiting(move || {
         let text = fields.lines("text");
         match compose::check(&desk.0.place, &text) {
-            Ok(event) => desk.create(event.name(), &text, fields.text("do") == "begin"),
+            Ok(event) => {
+                let begins = fields.text("do") == "begin";
+                let name = desk.create(&fields, event.name(), &text, begins)?;
+                Ok(desk.leads_to(&name, begins))
+            }
             Err(faults) => Ok(Page::new(
                 words.new_event(),
                 "/new",
@@ -134,9 +147,13 @@ pub(crate) async fn keep(
 }
 
 impl Desk {
-    /// Writes a new event, which begins at once or waits.
-    fn create(&self, title: &str, text: &str, begins: bool) -> Result<Response, Refusal> {
+    /// Writes a new event, which begins at once or waits; returns its name. A form that is sent twice makes it once.
+    fn create(&self, form: &Fields, title: &str, text: &str, begins: bool) -> Result<String, Refusal> {
         let place = &self.0.place;
+        let _alone = place.alone();
+        if let Some(name) = self.0.submits.made_by(form.text("submit")) {
+            return Ok(name);
+        }
         let name = place.new_name(title);
         // What waits is held before its file is there.
         hold(place, &name, !begins).map_err(refused)?;
@@ -144,17 +161,48 @@ impl Desk {
             self.order(Order::Finish(name.clone()))?;
         }
         place.write(&format!("{name}.toml"), text).map_err(refused)?;
+        self.0.submits.note(form.text("submit"), &name);
         if begins {
             self.order(Order::Begin(name.clone()))?;
         }
-        // The next page has its card, if the hall has seen the file by then.
-        self.comes(|| self.is_listed(&name, false));
-        self.confirm(match begins {
-            true => Message::of(|language| language.event_begins(&name)),
-            false => Message::of(|language| language.event_is_kept(&name)),
-        });
-        Ok(lead("/"))
+        Ok(name)
     }
+
+    /// The answer to the form of an event that is new: the next page has its card, if the hall has seen the file by then.
+    fn leads_to(&self, name: &str, begins: bool) -> Response {
+        self.comes(|| self.is_listed(name, false));
+        self.confirm(match begins {
+            true => Message::of(|language| language.event_begins(name)),
+            false => Message::of(|language| language.event_is_kept(name)),
+        });
+        lead("/")
+    }
+}
+
+/// The newest forms that have made an event, by their tokens, each with the name of the event.
+#[derive(Default)]
+pub(crate) struct Submits(Mutex<VecDeque<(String, String)>>);
+
+impl Submits {
+    /// The event that a form has made before.
+    fn made_by(&self, token: &str) -> Option<String> {
+        let made = self.0.lock();
+        made.iter().find(|(known, _)| known == token).map(|(_, name)| name.clone())
+    }
+
+    /// Notes what a form has made. One without a token makes an event each time.
+    fn note(&self, token: &str, name: &str) {
+        let mut made = self.0.lock();
+        made.extend((!token.is_empty()).then(|| (token.to_owned(), name.to_owned())));
+        while made.len() > SUBMITS {
+            made.pop_front();
+        }
+    }
+}
+
+/// The token of a form that makes an event.
+fn token() -> Markup {
+    html! { input type="hidden" name="submit" value=(web::accounts::random()); }
 }
 
 fn page(words: Language, form: &Form) -> Page {
@@ -171,6 +219,7 @@ fn page(words: Language, form: &Form) -> Page {
         @if form.engines.is_empty() && kind != Kind::Guests { p role="alert" { (words.no_engine_yet()) " " a href="/engines/browse" { (words.add_engines()) } } }
         form.order.wide method="post" action="/new/event" {
             input type="hidden" name="kind" value=(kind.word());
+            (token())
             @match preset {
                 Some((word, ..)) => {
                     input type="hidden" name="preset" value=(word);
@@ -236,6 +285,7 @@ pub(crate) fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> M
         h2 { (words.text_of_event()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (shown(fault)) "\n" } } }
         form.order.wide method="post" action="/new/text" {
+            (token())
             textarea name="text" rows="24" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
             p.buttons {
                 button name="do" value="begin" { (words.begin_with_text()) }
@@ -346,5 +396,21 @@ fn openings(words: Language, form: &Form) -> Markup {
             option value="none" { (words.openings_none()) }
             @if is_file { option value=(given) {} }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_that_is_sent_again_leads_to_the_event_that_it_has_made() {
+        let submits = Submits::default();
+        assert_eq!(submits.made_by("one"), None);
+        submits.note("one", "cup");
+        submits.note("", "of a script");
+        assert_eq!((submits.made_by("one").as_deref(), submits.made_by("")), (Some("cup"), None));
+        (0..SUBMITS).for_each(|number| submits.note(&number.to_string(), "other"));
+        assert_eq!(submits.made_by("one"), None, "what is remembered is bounded");
     }
 }

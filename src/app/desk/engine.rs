@@ -2,6 +2,7 @@
 
 use crate::{
     Desk,
+    change::version,
     fields::Fields,
     lead,
     library::{Library, LibraryError, set},
@@ -10,11 +11,12 @@ use crate::{
 use arena::{Say, preflight};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
+use notation::{printable, printable_lines};
 use parking_lot::Mutex;
 use plan::{EnginePlan, LibraryEngine, Plan};
 use platform::files::Stamp;
 use seat::usi::Handshake;
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{collections::VecDeque, path::PathBuf, sync::Arc};
 use toml_edit::{Array, Table, Value};
 use web::{
     layout::{Page, percent},
@@ -23,12 +25,26 @@ use web::{
 };
 use words::{Language, Message};
 
-/// What engines have said of themselves, by their programs and arguments as they were then.
-#[derive(Default)]
-pub struct Handshakes(Mutex<HashMap<Started, (Option<Stamp>, Handshake)>>);
+/// Handshakes kept at once; the oldest gives way.
+const KEPT: usize = 64;
 
-/// A program with its arguments.
-type Started = (PathBuf, Vec<String>);
+/// The latest handshakes of programs with their arguments.
+#[derive(Default)]
+pub struct Handshakes(Mutex<VecDeque<Known>>);
+
+/// What a program with these arguments has said of itself, as it was then.
+struct Known {
+    command: PathBuf,
+    args: Vec<String>,
+    stamp: Option<Stamp>,
+    handshake: Handshake,
+}
+
+impl Known {
+    fn is(&self, engine: &EnginePlan) -> bool {
+        (&self.command, &self.args) == (&engine.command, &engine.args)
+    }
+}
 
 impl Handshakes {
     /// What an engine says of itself. It is started for it, unless its program has not changed since the last time.
@@ -36,16 +52,22 @@ impl Handshakes {
     /// # Errors
     /// Why it says nothing, in words.
     pub fn of(&self, engine: &EnginePlan) -> Result<Handshake, String> {
-        let key = (engine.command.clone(), engine.args.clone());
         let stamp = Stamp::at(&engine.command).ok();
-        if let Some((known, handshake)) = self.0.lock().get(&key)
-            && *known == stamp
-        {
-            return Ok(handshake.clone());
+        if let Some(known) = self.0.lock().iter().find(|known| known.is(engine) && known.stamp == stamp) {
+            return Ok(known.handshake.clone());
         }
         let handshake = shake_hands(engine)?;
-        self.0.lock().insert(key, (stamp, handshake.clone()));
+        self.keep(engine, stamp, handshake.clone());
         Ok(handshake)
+    }
+
+    fn keep(&self, engine: &EnginePlan, stamp: Option<Stamp>, handshake: Handshake) {
+        let (command, args) = (engine.command.clone(), engine.args.clone());
+        let mut kept = self.0.lock();
+        kept.retain(|known| !known.is(engine));
+        kept.push_back(Known { command, args, stamp, handshake });
+        let spare = kept.len().saturating_sub(KEPT);
+        kept.drain(..spare);
     }
 }
 
@@ -65,18 +87,26 @@ fn shake_hands(engine: &EnginePlan) -> Result<Handshake, String> {
 /// An engine as the page shows it.
 struct Shown {
     engine: LibraryEngine,
+    /// What its table in the file is known by in the form.
+    version: String,
     said: Result<Handshake, String>,
 }
 
 impl Desk {
     /// The engine of a name, with what it says of itself.
     fn look_at(&self, name: &str) -> Result<Shown, Refusal> {
-        let engine = self.engine(name)?;
+        let (engine, version) = (self.engine(name)?, self.version_of(name)?);
         let said = match &engine.missing {
             Some(missing) => Err(missing.clone()),
             None => self.0.handshakes.of(&engine.plan),
         };
-        Ok(Shown { engine, said })
+        Ok(Shown { engine, version, said })
+    }
+
+    /// What the table of an engine is known by.
+    fn version_of(&self, name: &str) -> Result<String, Refusal> {
+        let library = Library::open(&self.0.place).map_err(refused)?;
+        Ok(version(&library.table(name).map_err(refused)?.to_string()))
     }
 
     /// The engine of a name, as the file has it.
@@ -91,10 +121,7 @@ impl Desk {
         &self,
         change: impl FnOnce(&mut Library) -> Result<T, LibraryError>,
     ) -> Result<T, Refusal> {
-        let mut library = Library::open(&self.0.place).map_err(refused)?;
-        let changed = change(&mut library).map_err(refused)?;
-        library.write(&self.0.place).map_err(refused)?;
-        Ok(changed)
+        Library::change(&self.0.place, change).map_err(refused)
     }
 }
 
@@ -113,7 +140,7 @@ pub(crate) fn address(name: &str) -> String {
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
     let done = desk.confirmation();
-    let Shown { engine, said } = waiting(move || desk.look_at(query.text("name"))).await??;
+    let Shown { engine, version, said } = waiting(move || desk.look_at(query.text("name"))).await??;
     let name = engine.plan.name.clone();
     let content = html! {
         h1 { (name) }
@@ -121,6 +148,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         (introduced(words, &engine, &said))
         form.order method="post" action="/engine" {
             input type="hidden" name="engine" value=(name);
+            input type="hidden" name="version" value=(version);
             (own_fields(words, &engine))
             h2 { (words.options()) }
             @match &said {
@@ -151,11 +179,11 @@ fn introduced(words: Language, engine: &LibraryEngine, said: &Result<Handshake, 
         dl.facts {
             dt { (words.program()) } dd { code { (engine.plan.command.display()) } }
             @if let Ok(said) = said {
-                @if let Some(id) = &said.name { dt { (words.calls_itself()) } dd { (id) } }
-                @if let Some(author) = &said.author { dt { (words.author()) } dd { (author) } }
+                @if let Some(id) = &said.name { dt { (words.calls_itself()) } dd { (printable(id.as_bytes())) } }
+                @if let Some(author) = &said.author { dt { (words.author()) } dd { (printable(author.as_bytes())) } }
             }
         }
-        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (why) } }
+        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (printable_lines(why)) } }
     }
 }
 
@@ -180,6 +208,10 @@ pub(crate) async fn save(State(desk): State<Desk>, fields: Fields) -> Result<Res
         let known = fields.text("engine").to_owned();
         let declared = desk.look_at(&known)?.said.map(|said| said.options).unwrap_or_default();
         let name = fields.text("name").to_owned();
+        let _alone = desk.0.place.alone();
+        if fields.is("version") && fields.text("version") != desk.version_of(&known)? {
+            return Err(Refusal::conflict(Language::engine_changed_meanwhile));
+        }
         desk.change(|library| {
             let table = library.table_mut(&known)?;
             save_own(table, &fields);
@@ -207,4 +239,21 @@ fn save_own(table: &mut Table, fields: &Fields) {
     set(table, "directory", text("directory"));
     set(table, "ponder", fields.is("ponder").then(|| true.into()));
     set(table, "inactive", fields.is("inactive").then(|| true.into()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_engines_said_is_kept_for_the_latest_arguments_alone() {
+        let said = Handshakes::default();
+        let with = |args: &str| EnginePlan { args: vec![args.to_owned()], ..EnginePlan::default() };
+        for number in 0..1000 {
+            said.keep(&with(&number.to_string()), None, Handshake::default());
+            said.keep(&with("again"), None, Handshake::default());
+        }
+        assert_eq!(said.0.lock().len(), KEPT);
+        assert!(said.of(&with("again")).is_ok(), "it is not started for it");
+    }
 }

@@ -183,7 +183,7 @@ impl Desk {
         };
         let said = self.0.handshakes.of(&engine)?;
         let name: String =
-            said.name.unwrap_or(engine.name).chars().filter(|c| !c.is_control()).take(60).collect();
+            said.name.unwrap_or(engine.name).chars().filter(|c| !notation::is_hidden(*c)).take(60).collect();
         Ok(name.trim().to_owned())
     }
 

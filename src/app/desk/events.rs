@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use event::hall::Order;
+use journal::{EventSummary, Store};
 use maud::html;
 use plan::{Environment, HallConfig, hall::FILE};
 use std::{
@@ -35,6 +36,7 @@ pub(crate) fn is_about(table: &Table, event: &str) -> bool {
 
 /// Sets a key of what `hall.toml` says of an event, or takes it away. A value that makes the file wrong is not written.
 pub(crate) fn set_terms(place: &Place, event: &str, key: &str, wanted: Option<Value>) -> io::Result<()> {
+    let _alone = place.alone();
     let path = place.directory().join(FILE);
     let text = match path.exists() {
         true => std::fs::read_to_string(&path)?,
@@ -86,7 +88,7 @@ impl Desk {
     pub(crate) fn carry_out(&self, event: &str, command: Command) -> Result<(), Refusal> {
         let operations = self.0.running.operations(event);
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
-        let request = Request { named: None, reason: None, command };
+        let request = Request { named: None, reason: None, event: None, command };
         let done = operations.carry_out("desk", &request);
         done.map(drop).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))
     }
@@ -104,11 +106,29 @@ impl Desk {
         if !self.becomes(name, false) {
             return Err(Refusal::conflict(Language::stop_it_first));
         }
-        hold(place, name, false).map_err(refused)?;
-        let bin = place.remove(name, now()).map_err(refused)?;
-        let bin = bin.display().to_string();
-        self.confirm(Message::of(|language| language.event_is_in_bin(name, &bin)));
+        let (bin, stays) = self.move_to_bin(name).inspect_err(|_| {
+            // It is on the list again, and does not begin by itself.
+            let _ends = self.order(Order::Finish(name.to_owned()));
+        })?;
+        // A new event of this name says itself whether it is held.
+        let _held_no_more = hold(place, name, false);
+        self.confirm(Message::of(|language| match &stays {
+            None => language.event_is_in_bin(name, &bin),
+            Some(database) => language.event_is_in_bin_without_games(name, &bin, database),
+        }));
         Ok(())
+    }
+
+    /// Moves what belongs to an event by its file; returns where it is, and the database that stays.
+    fn move_to_bin(&self, name: &str) -> Result<(String, Option<String>), Refusal> {
+        let place = &self.0.place;
+        let _alone = place.alone();
+        let database = place.own_database(name);
+        if database.as_ref().is_ok_and(|database| database.exists() && is_played(database)) {
+            return Err(Refusal::conflict(Language::another_process_plays_it));
+        }
+        let bin = place.remove(name, database.as_deref().ok(), now()).map_err(refused)?;
+        Ok((bin.display().to_string(), database.err().map(|database| database.display().to_string())))
     }
 
     /// True if the pages of an event have read its games.
@@ -136,6 +156,13 @@ impl Desk {
     }
 }
 
+/// True if a process has an event of a database open to play it, or its queue.
+fn is_played(database: &Path) -> bool {
+    let Ok(store) = Store::read(database) else { return false };
+    let is_played = |event: &EventSummary| store.is_played(event.id);
+    store.queue_holder().is_some() || store.events().is_ok_and(|events| events.iter().any(is_played))
+}
+
 /// Carries out an order about an event.
 pub(crate) async fn order(
     State(desk): State<Desk>,
@@ -151,21 +178,25 @@ pub(crate) async fn order(
         if place.file(&name).is_none_or(|file| !file.exists()) {
             return Err(Refusal::bad(Language::no_such_event));
         }
-        let held = |held| hold(place, &name, held).map_err(refused);
+        // The file and the hall hear of orders in the same sequence.
+        let ordered = |held, order| {
+            let _alone = place.alone();
+            let kept = hold(place, &name, held);
+            // Where the disk is full an event can be stopped all the same, until the desk begins again.
+            let is_sent = if held || kept.is_ok() { desk.order(order) } else { Ok(()) };
+            kept.map_err(refused).and(is_sent)
+        };
         match fields.text("order") {
             "begin" => {
-                held(false)?;
-                desk.order(Order::Begin(name.clone()))?;
+                ordered(false, Order::Begin(name.clone()))?;
                 desk.confirm(Message::of(|language| language.event_begins(&name)));
             }
             "finish" => {
-                held(true)?;
-                desk.order(Order::Finish(name.clone()))?;
+                ordered(true, Order::Finish(name.clone()))?;
                 desk.confirm(Message::of(|language| language.event_finishes(&name)));
             }
             "adjourn" => {
-                held(true)?;
-                desk.order(Order::Adjourn(name.clone()))?;
+                ordered(true, Order::Adjourn(name.clone()))?;
                 desk.confirm(Message::of(|language| language.event_is_adjourned(&name)));
             }
             "pause" => desk.carry_out(&name, Command::Pause)?,

@@ -60,7 +60,7 @@ impl Desk {
         };
         let now = match self.0.running.of(name) {
             Some(Now::Host { office, entrance }) => office.operations().and_then(|operations| {
-                let list = Request { named: None, reason: None, command: Command::List };
+                let list = Request { named: None, reason: None, event: None, command: Command::List };
                 Some((*operations.carry_out("", &list).ok()?.list?, entrance))
             }),
             _ => None,
@@ -78,6 +78,7 @@ impl Desk {
     fn invite(&self, event: &str, name: &str, hash: Option<&str>) -> Result<(), Refusal> {
         let place = &self.0.place;
         let file = place.file(event).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+        let _alone = place.alone();
         let mut document: DocumentMut = plan::text_of(&file).map_err(refused)?.parse().map_err(refused)?;
         let invited = document.get_mut("serve").and_then(|serve| serve.get_mut("invited"));
         let invited: &mut Array = invited

@@ -44,7 +44,7 @@ fn low_disk(place: &Place) -> Option<u64> {
 
 /// How many decisions of the arbiter each event that is played waits for: appeals, and games that were adjourned.
 fn decisions(desk: &Desk) -> BTreeMap<String, usize> {
-    let request = Request { named: None, reason: None, command: Command::List };
+    let request = Request { named: None, reason: None, event: None, command: Command::List };
     let asked = |operations: &Operations| {
         let listed = operations.carry_out("desk", &request).ok()?.list?;
         Some(listed.appeals.len() + listed.adjourned.len()).filter(|count| *count > 0)

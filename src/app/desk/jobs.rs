@@ -3,7 +3,7 @@
 use crate::{Desk, fields::Fields, lead};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -19,6 +19,8 @@ use words::{Language, Message};
 const NICENESS: u8 = 10;
 /// What is said of a work that came to no end.
 const PANICKED: &str = "a fault of this program ended it; the last lines of its stderr say where";
+/// Works that run at once. The others wait, so that games keep their processors.
+const AT_ONCE: usize = 4;
 /// Works that are kept to be looked at after their end.
 const KEPT: usize = 50;
 
@@ -27,6 +29,35 @@ const KEPT: usize = 50;
 pub struct Jobs {
     all: Mutex<Vec<Arc<Job>>>,
     next: AtomicU64,
+    turns: Arc<Turns>,
+}
+
+/// How many works run now.
+#[derive(Default)]
+struct Turns {
+    taken: Mutex<usize>,
+    free: Condvar,
+}
+
+/// The turn of a work; dropping it lets another one run.
+struct Turn(Arc<Turns>);
+
+impl Turn {
+    /// Waits for a turn.
+    fn of(turns: Arc<Turns>) -> Self {
+        let mut taken = turns.taken.lock();
+        turns.free.wait_while(&mut taken, |taken| *taken >= AT_ONCE);
+        *taken += 1;
+        drop(taken);
+        Self(turns)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *self.0.taken.lock() -= 1;
+        self.0.free.notify_one();
+    }
 }
 
 /// A work.
@@ -65,12 +96,13 @@ impl Jobs {
         let number = self.next.fetch_add(1, Relaxed) + 1;
         let (back, stopped, course) = (back.to_owned(), AtomicBool::new(false), Mutex::new(course));
         let job = Arc::new(Job { number, title, back, stopped, course });
-        let own = job.clone();
+        let (own, turns) = (job.clone(), self.turns.clone());
         let run = move || {
+            let _turn = Turn::of(turns);
             // Games come first.
             let _refused = platform::threads::yield_by(NICENESS);
             // A work that has a fault of its own has ended, too.
-            let ended = catch_unwind(AssertUnwindSafe(|| work(&own)));
+            let ended = catch_unwind(AssertUnwindSafe(|| if own.is_wanted() { work(&own) } else { Ok(()) }));
             own.course.lock().ended = Some(ended.unwrap_or_else(|_| Err(PANICKED.to_owned())));
         };
         if let Err(error) = thread::Builder::new().name("job".to_owned()).spawn(run) {
@@ -156,7 +188,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let content = html! {
         h1 { (title) }
         p role=(if matches!(course.ended, Some(Err(_))) { "alert" } else { "status" }) { (stand) }
-        @if let Some(Err(why)) = &course.ended { pre { (why) } }
+        @if let Some(Err(why)) = &course.ended { pre { (notation::printable_lines(why)) } }
         @if !has_ended && job.is_wanted() {
             form.order method="post" action="/job/stop" {
                 input type="hidden" name="number" value=(job.number);
@@ -219,5 +251,27 @@ mod tests {
         }
         assert_eq!(job.stand(Language::English), Language::English.job_failed());
         assert_eq!(jobs.begin(title(), "/", |_| Ok(())), "/job?number=2");
+    }
+
+    #[test]
+    fn works_beyond_a_number_wait_for_their_turn() {
+        let (jobs, seen) = (Jobs::default(), Arc::new(Mutex::new((0, 0))));
+        for number in 0..20 {
+            let seen = seen.clone();
+            jobs.begin(Message::of(move |_| number.to_string()), "/", move |_| {
+                {
+                    let mut seen = seen.lock();
+                    seen.0 += 1;
+                    seen.1 = seen.1.max(seen.0);
+                }
+                thread::yield_now();
+                seen.lock().0 -= 1;
+                Ok(())
+            });
+        }
+        while jobs.all.lock().iter().any(|job| !job.has_ended()) {
+            thread::yield_now();
+        }
+        assert!((1..=AT_ONCE).contains(&seen.lock().1), "{} at once", seen.lock().1);
     }
 }

@@ -75,13 +75,25 @@ pub(crate) struct Shared {
     /// What was done, for the next page.
     done: Mutex<Option<Message>>,
     issued: Mutex<Option<guests::Issued>>,
+    submits: create::Submits,
 }
 
 impl Desk {
     pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Running) -> Self {
-        let (handshakes, jobs, done, issued) = Default::default();
+        let (handshakes, jobs, done, issued, submits) = Default::default();
         let ratings = engines::ratings(place.directory().to_owned());
-        Self(Arc::new(Shared { place, list, orders, running, handshakes, jobs, ratings, done, issued }))
+        Self(Arc::new(Shared {
+            place,
+            list,
+            orders,
+            running,
+            handshakes,
+            jobs,
+            ratings,
+            done,
+            issued,
+            submits,
+        }))
     }
 
     /// The pages.

@@ -38,6 +38,18 @@ impl Library {
         Ok(Self { document: text.parse()? })
     }
 
+    /// Changes the library of a directory, in which nobody else changes anything meanwhile.
+    pub fn change<T>(
+        place: &Place,
+        change: impl FnOnce(&mut Self) -> Result<T, LibraryError>,
+    ) -> Result<T, LibraryError> {
+        let _alone = place.alone();
+        let mut library = Self::open(place)?;
+        let changed = change(&mut library)?;
+        library.write(place)?;
+        Ok(changed)
+    }
+
     /// Checks the library, and writes it if it is right.
     pub fn write(&self, place: &Place) -> Result<(), LibraryError> {
         let text = self.document.to_string();
@@ -119,7 +131,7 @@ impl Library {
 }
 
 /// The name of an engine: as it is given, or that of its program.
-fn name_of(table: &Table) -> String {
+pub fn name_of(table: &Table) -> String {
     let text = |key| table.get(key).and_then(Item::as_str);
     let program = || text("command").map(plan::program_name).unwrap_or_default();
     text("name").map_or_else(|| program().to_owned(), str::to_owned)
@@ -166,6 +178,25 @@ mod tests {
         assert!(!library.for_event("first").unwrap().contains_key("note"));
         library.remove("one 2").unwrap();
         assert!(matches!(library.remove("one 2"), Err(LibraryError::NoEngine(_))));
+    }
+
+    #[test]
+    fn changes_that_come_together_are_all_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(dir.path().to_owned());
+        place.write(FILE, WRITTEN).unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..20 {
+                let place = place.clone();
+                scope.spawn(move || {
+                    Library::change(&place, |library| library.copy("one")).unwrap();
+                    crate::events::hold(&place, &format!("cup-{number}"), true).unwrap();
+                });
+            }
+        });
+        assert_eq!(Library::open(&place).unwrap().tables().count(), 21);
+        let hall = plan::HallConfig::load(dir.path(), false).unwrap();
+        assert_eq!(hall.event.iter().filter(|event| event.held).count(), 20);
     }
 
     #[test]

@@ -78,13 +78,17 @@ pub fn save(table: &mut Table, declared: &[OptionDecl], fields: &Fields) {
         Some(Item::Table(options)) => options.into_inline_table(),
         _ => InlineTable::new(),
     };
-    for (name, wanted) in fields.beginning(HEAD).chain(unticked) {
-        let kind = declared.iter().find(|option| option.name == name).map(|option| &option.kind);
-        let is_usual = kind.map_or(wanted.is_empty(), |kind| default(kind) == wanted);
+    // Browsers drop control characters or change them, and no file has an option with one.
+    let plain = |text: &str| text.chars().filter(|c| !c.is_control()).collect::<String>();
+    let sent = fields.beginning(HEAD).chain(unticked).filter(|(name, _)| !name.contains(char::is_control));
+    for (name, wanted) in sent {
+        let (kind, wanted) = (declared.iter().find(|option| option.name == name), plain(wanted));
+        let kind = kind.map(|option| &option.kind);
+        let is_usual = kind.map_or(wanted.is_empty(), |kind| plain(&default(kind)) == wanted);
         if is_usual {
             options.remove(name);
         } else {
-            options.insert(name, typed(kind, wanted));
+            options.insert(name, typed(kind, &wanted));
         }
     }
     if !options.is_empty() {
@@ -147,6 +151,22 @@ mod tests {
         ]);
         save(&mut table, &declared(), &usual);
         assert_eq!(table.to_string().trim(), "");
+    }
+
+    #[test]
+    fn an_option_with_a_control_character_keeps_its_engine_from_nothing() {
+        let declared = ["Path", "Odd\u{1}"].map(|name| OptionDecl {
+            name: name.to_owned(),
+            kind: OptionKind::String { default: "a\tb\u{1}".to_owned() },
+        });
+        let mut table = Table::new();
+        let saved = |table: &mut Table, path: &str| {
+            save(table, &declared, &Fields::of(&[("option:Path", path), ("option:Odd\u{1}", "x")]));
+            table.to_string().trim().to_owned()
+        };
+        assert_eq!(saved(&mut table, "a\tb\u{1}"), "");
+        assert_eq!(saved(&mut table, "ab"), "", "as a browser sends it");
+        assert_eq!(saved(&mut table, "c\r\nd"), "options = { Path = \"cd\" }");
     }
 
     #[test]

@@ -2,13 +2,18 @@
 
 use crate::engine::refused;
 use notation::{is_hidden, no_device, record::Format};
+use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
+use plan::Event;
 use platform::files::{self, Access};
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 use web::refusals::Refusal;
 
+/// Most bytes of a configuration that the program reads.
+const MOST_BYTES: usize = 1_000_000;
 /// Most letters of the name of an event.
 const LETTERS: usize = 60;
 /// Where events go that are deleted.
@@ -26,11 +31,19 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 #[derive(Clone, Debug)]
 pub struct Place {
     directory: PathBuf,
+    /// Held by the one who reads a file in order to write it. One process has the directory.
+    writing: Arc<ReentrantMutex<()>>,
 }
 
 impl Place {
     pub fn new(directory: PathBuf) -> Self {
-        Self { directory }
+        Self { directory, writing: Arc::default() }
+    }
+
+    /// Keeps every other form from the files: between what is read and what is written for it, and between a file and the
+    /// order about it, nobody else writes.
+    pub fn alone(&self) -> ReentrantMutexGuard<'_, ()> {
+        self.writing.lock()
     }
 
     pub fn directory(&self) -> &Path {
@@ -110,25 +123,99 @@ impl Place {
 
     /// Writes a file of the directory in one piece.
     pub fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        if text.len() > MOST_BYTES {
+            return Err(io::Error::other(format!(
+                "`{name}` would be larger than 1 MB, which is not read again"
+            )));
+        }
         files::write_below(&self.directory, Path::new(name), text.as_bytes(), Access::Private)
     }
 
-    /// Moves the files of an event into the bin of the directory: its configuration, and what lies beside it under its
-    /// name. Returns where they are.
-    pub fn remove(&self, event: &str, now: i64) -> io::Result<PathBuf> {
+    /// Moves a configuration of the directory into its bin, with a database and what lies beside that under its name.
+    /// Returns where they are. What cannot be moved leaves all of them where they were.
+    pub fn remove(&self, event: &str, database: Option<&Path>, now: i64) -> io::Result<PathBuf> {
         let file = self.file(event).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let bin = self.directory.join(BIN).join(format!("{event}-{now}"));
-        files::create_directory(&bin, Access::Private)?;
-        // The configuration goes last: what was moved before it is moved no second time.
-        for end in ["db", "db-wal", "db-shm", "db.lock", "db.searches", "toml"] {
-            let from = file.with_file_name(format!("{event}.{end}"));
-            match fs::rename(&from, bin.join(format!("{event}.{end}"))) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+        let bin = self.new_bin(event, now)?;
+        let beside = |database: &Path, end: &str| {
+            let mut path = database.as_os_str().to_owned();
+            path.push(end);
+            PathBuf::from(path)
+        };
+        let ends = ["", "-wal", "-shm", ".lock", ".searches"];
+        let parts = database.into_iter().flat_map(|database| ends.map(|end| beside(database, end)));
+        let mut moved: Vec<(PathBuf, PathBuf)> = vec![];
+        for from in parts.chain([file]) {
+            let to = bin.join(from.file_name().unwrap_or_default());
+            match fs::rename(&from, &to) {
+                Ok(()) => moved.push((from, to)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    moved.iter().rev().for_each(|(from, to)| drop(fs::rename(to, from)));
+                    let _empty = fs::remove_dir(&bin);
+                    return Err(error);
+                }
             }
         }
         Ok(bin)
     }
+
+    /// A directory of the bin that nothing else was moved into.
+    fn new_bin(&self, event: &str, now: i64) -> io::Result<PathBuf> {
+        let bins = self.directory.join(BIN);
+        files::create_directory(&bins, Access::Private)?;
+        let mut number = 1;
+        loop {
+            let mark = if number == 1 { String::new() } else { format!("-{number}") };
+            let bin = bins.join(format!("{event}-{now}{mark}"));
+            match fs::create_dir(&bin) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                made => return made.map(|()| bin),
+            }
+        }
+    }
+
+    /// The database that an event has to itself here, by its file; `Err` names one that stays, as it lies elsewhere or another
+    /// event of the directory is in it, too.
+    pub fn own_database(&self, event: &str) -> Result<PathBuf, PathBuf> {
+        let named = |name: &str, path: &Path| {
+            let text = plan::text_of(path).unwrap_or_default();
+            let base = path.parent().unwrap_or(Path::new("")).to_owned();
+            match Event::load(path) {
+                Ok(event) => Some(event.database().to_owned()),
+                // One that cannot be played names its database all the same.
+                Err(_) => database_in(&text, name).map(|database| base.join(database)),
+            }
+        };
+        let file = self.directory.join(format!("{event}.toml"));
+        let usual = self.directory.join(format!("{event}.{DATABASE}"));
+        let database = named(event, &file).unwrap_or(usual);
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let others = event::hall::event_files(&self.directory).unwrap_or_default();
+        let others = others.iter().filter(|other| real(other) != real(&file));
+        let is_shared = others.into_iter().any(|other| {
+            let stem = other.file_stem().unwrap_or_default().to_string_lossy();
+            match named(&stem, other) {
+                Some(theirs) => real(&theirs) == real(&database),
+                // One that is no TOML says only in words what it is about.
+                None => plan::text_of(other).is_ok_and(|text| text.contains(&*file_name(&database))),
+            }
+        });
+        let is_here = real(&database).starts_with(real(&self.directory));
+        if is_here && !is_shared { Ok(database) } else { Err(database) }
+    }
+}
+
+fn file_name(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
+/// The database that the text of an event's file names, or the usual one; `None` if it is no TOML.
+fn database_in(text: &str, name: &str) -> Option<String> {
+    let document: toml_edit::DocumentMut = text.parse().ok()?;
+    let of = |table: &str| document.get(table)?.get("database")?.as_str().map(str::to_owned);
+    let is_league = document.contains_key("serve") && !document.contains_key("event");
+    let usual = if is_league { "league" } else { name };
+    Some(["event", "serve", "floodgate"].into_iter().find_map(of).unwrap_or(format!("{usual}.{DATABASE}")))
 }
 
 /// True if a file of the directory can have a name.
@@ -184,9 +271,35 @@ mod tests {
         for name in ["cup.toml", "cup.db", "cup-2.toml"] {
             place.write(name, name).unwrap();
         }
-        let bin = place.remove("cup", 7).unwrap();
+        let bin = place.remove("cup", Some(&dir.path().join("cup.db")), 7).unwrap();
         assert_eq!(fs::read_to_string(bin.join("cup.db")).unwrap(), "cup.db");
         assert!(!dir.path().join("cup.toml").exists() && dir.path().join("cup-2.toml").exists());
+        place.write("cup.toml", "another").unwrap();
+        let second = place.remove("cup", None, 7).unwrap();
+        assert!(second != bin && bin.join("cup.db").exists() && second.join("cup.toml").exists());
+    }
+
+    #[test]
+    fn what_belongs_to_an_event_is_what_its_file_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(dir.path().to_owned());
+        let event = |name: &str, database: &str| {
+            let text = format!("[event]\n{database}\nformat = \"round-robin\"\n");
+            place.write(&format!("{name}.toml"), &text).unwrap();
+        };
+        event("main", "database = \"side.db\"");
+        event("side", "");
+        event("own", "database = \"games/own.db\"");
+        event("away", "database = \"/elsewhere/away.db\"");
+        let below = |name: &str| dir.path().join(name);
+        assert_eq!(place.own_database("side"), Err(below("side.db")), "another event plays it");
+        assert_eq!(place.own_database("main"), Err(below("side.db")));
+        assert_eq!(place.own_database("own"), Ok(below("games/own.db")));
+        assert_eq!(place.own_database("away"), Err("/elsewhere/away.db".into()));
+        place.write("main.toml", "database = \"side.db\" [").unwrap();
+        assert_eq!(place.own_database("side"), Err(below("side.db")), "a file that is no TOML may mean it");
+        fs::remove_file(below("main.toml")).unwrap();
+        assert_eq!(place.own_database("side"), Ok(below("side.db")));
     }
 
     #[test]

@@ -178,7 +178,7 @@ fn causes(words: Language, found: &[Explanation]) -> Markup {
         div.scroll { table.games {
             thead { tr {
                 th.name { (words.cause_of_loss()) } th { (words.losses()) }
-                @for one in Phase::ALL { th { (phase(words, one)) } }
+                @for &one in Phase::ALL { th { (phase(words, one)) } }
             } }
             tbody { @for share in &summary.causes { tr {
                 td.name { (cause(words, share.cause)) } td { (share.losses) }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use plan::ServeConfig;
 use platform::files::{self, Access};
 use std::{
-    fs, io,
+    fs, io, mem,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
@@ -106,8 +106,12 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
     let next = way.clone();
     let gate = Gate::new(Box::new(move |token| {
         let mut way = next.lock();
-        token.clone_into(&mut way.token);
-        let _shown = write(&page, &way);
+        let before = mem::replace(&mut way.token, token.to_owned());
+        let is_shown = write(&page, &way);
+        if !is_shown {
+            way.token = before;
+        }
+        is_shown
     }));
     let place = Place::new(directory.to_owned());
     let running = Running::default();

@@ -189,7 +189,8 @@ pub(crate) async fn import(State(desk): State<Desk>, fields: Fields) -> Result<R
         platform::files::create_directory(&desk.0.place.directory().join(SHELF), Default::default())
             .map_err(refused)?;
         let title = Message::of(|words| words.reading_of(&key));
-        let import = Import { files: vec![file], db: Some(database), verify: false, event: name };
+        let import =
+            Import { files: vec![file], db: Some(database), verify: false, event: name, rules: None };
         Ok::<_, Refusal>(desk.0.jobs.begin(title, "/study", move |job| read_in(job, &import, &into)))
     });
     Ok(lead(&to.await??))
@@ -204,7 +205,7 @@ fn read_in(job: &Job, import: &Import, key: &str) -> Result<(), String> {
         html! {
             p { (words.records_were_read(read, known, report.faults.len())) }
             @if read + known > 0 { p { a href=(to) { (words.games()) } } }
-            @if !faults.is_empty() { pre { (faults) } }
+            @if !faults.is_empty() { pre { (notation::printable_lines(&faults)) } }
         }
     });
     Ok(())

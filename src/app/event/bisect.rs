@@ -7,7 +7,7 @@
 use crate::{
     EventRun, Exit, Failure, aloud,
     gallery::{Gallery, Shown},
-    play::print_how_to_resume,
+    play::{print_how_to_resume, repeats},
     prepare::{build, identify, listen, look, openings},
     pretty, write_picture,
 };
@@ -110,7 +110,7 @@ pub fn bisect(args: &Options, plans: &dyn Plans) -> Result<Exit, Failure> {
         if let Some(found) = search.bisection.found(&posterior, args.confidence) {
             return search.report(&posterior, Some(found));
         }
-        let spent = search.played.values().map(|(_, pairs, _)| 2 * pairs).sum::<u64>() >= args.most_games;
+        let spent = search.games() >= args.most_games;
         let next = search.bisection.next(&posterior, args.pairs).filter(|_| !spent);
         let Some(commit) = next.filter(|_| !shutdown.is_finishing()) else {
             return search.report(&posterior, None);
@@ -182,6 +182,8 @@ impl<'a> Search<'a> {
         let bad = self.commits.len() - 1;
         let mut plan = self.plan(bad, 2)?;
         let mut builds = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
+        let longest = self.plan(bad, self.args.most_games)?;
+        repeats(&longest, openings(&longest)?.len()).iter().for_each(|line| err_line!("{line}"));
         look(&Plan { look: true, ..plan })?;
         let last = builds.pop().map(|built| built.sha256).unwrap_or_default();
         let good = builds.pop();
@@ -234,7 +236,7 @@ impl<'a> Search<'a> {
             self.note_results(commit, &standings);
         }
         if self.bisection.games() > 0 {
-            err_line!("{} games of this search are in {}", self.bisection.games(), database.display());
+            err_line!("{} of this search are in {}", self.games_words(), database.display());
         }
         Ok(())
     }
@@ -244,8 +246,24 @@ impl<'a> Search<'a> {
         let pairs = standings.total().pentanomial(TRIED, GOOD_ONE);
         // A program has its games under the commit that was played first.
         if number != GOOD && self.played.get(&number).is_none_or(|(first, ..)| *first == commit) {
-            self.played.insert(number, (commit, standings.total().games() / 2, pairs));
+            let done = standings.total().games() / 2;
+            self.played.insert(number, (commit, done, pairs));
             self.bisection.set_results(number, pairs);
+            self.bisection.set_played(number, done);
+        }
+    }
+
+    /// Games that were played, repeated or not.
+    fn games(&self) -> u64 {
+        self.played.values().map(|(_, pairs, _)| 2 * pairs).sum()
+    }
+
+    /// The games that were played, and those that are evidence where others repeat them.
+    fn games_words(&self) -> String {
+        let (played, distinct) = (self.games(), self.bisection.games());
+        match distinct < played {
+            true => format!("{played} games, {distinct} in distinct pairs"),
+            false => format!("{played} games"),
         }
     }
 
@@ -354,14 +372,14 @@ impl<'a> Search<'a> {
             false => format!("{} to {}", short(&self.commits[first].id), short(&self.commits[last].id)),
         };
         err_line!(
-            "{} (commit {} of {}): {}; likeliest of all: {place}, {:.1} %; nothing lost: {:.1} %; {} games",
+            "{} (commit {} of {}): {}; likeliest of all: {place}, {:.1} %; nothing lost: {:.1} %; {}",
             self.commits[commit],
             commit + 1,
             self.commits.len(),
             score_words(&pairs),
             100.0 * probability,
             100.0 * posterior.nothing,
-            self.bisection.games()
+            self.games_words()
         );
     }
 
@@ -392,13 +410,15 @@ impl<'a> Search<'a> {
             Some(Found::Lost { .. }) => Ok(Exit::Done),
             Some(Found::Nothing(_)) => Ok(Exit::H0),
             None => {
-                if self.bisection.games() >= self.args.most_games {
-                    err_line!(
-                        "{} games were played (`--games`); with more the same command goes on",
-                        report.games
-                    );
-                } else {
-                    print_how_to_resume(self.args.json);
+                match () {
+                    () if self.games() >= self.args.most_games => err_line!(
+                        "{} were played (`--games`); with more the same command goes on",
+                        self.games_words()
+                    ),
+                    () if self.bisection.has_used_up() && !self.shutdown.is_finishing() => err_line!(
+                        "the opening lines are used up: the last games only repeated earlier ones move for move, and repeated games                          are no evidence; a search with more opening lines (`--openings`), or nodes that vary                          (`--time \"nodes 4000 jitter 3%\"`), goes on where this one cannot"
+                    ),
+                    () => print_how_to_resume(self.args.json),
                 }
                 Ok(Exit::Stopped)
             }
@@ -421,7 +441,7 @@ impl<'a> Search<'a> {
             Some(Found::Nothing(_)) => String::new(),
             _ => format!(", a loss of about {:.0} Elo", report.loss),
         };
-        lines.push(format!("probability {:.1} %{loss}, {} games", 100.0 * report.probability, report.games));
+        lines.push(format!("probability {:.1} %{loss}, {}", 100.0 * report.probability, self.games_words()));
         if !matches!(found, Some(Found::Nothing(_))) && report.loss < FAR_BELOW * self.args.loss {
             lines.push(format!(
                 "the loss seems to be smaller than `--loss {}`, so this may be wrong: say `--loss {:.0}` and the search goes on \
@@ -460,7 +480,10 @@ struct Report {
     probability: f64,
     /// Expected loss in Elo, if there is one.
     loss: f64,
+    /// Games that were played.
     games: u64,
+    /// Those of distinct pairs, which are the evidence.
+    distinct_games: u64,
     nothing: f64,
     posterior: Vec<Row>,
 }
@@ -501,7 +524,8 @@ impl Report {
             commits,
             probability,
             loss: posterior.loss,
-            games: search.bisection.games(),
+            games: search.games(),
+            distinct_games: search.bisection.games(),
             nothing: posterior.nothing,
             posterior: search.commits.iter().enumerate().map(row).collect(),
         }

@@ -58,16 +58,17 @@ impl Door {
     ///
     /// # Errors
     /// Why it cannot be opened.
-    pub fn open(database: &Path, operations: Operations) -> Result<Self, NoDoor> {
+    pub fn open(database: &Path, event: &str, operations: Operations) -> Result<Self, NoDoor> {
         let path = path_of(database);
-        Self::at(&path, operations).map_err(|fault| NoDoor { path, fault })
+        Self::at(&path, event, operations).map_err(|fault| NoDoor { path, fault })
     }
 
-    fn at(path: &Path, operations: Operations) -> Result<Self, DoorError> {
+    fn at(path: &Path, event: &str, operations: Operations) -> Result<Self, DoorError> {
         let (listener, door) = Listener::open(path)?;
         let stop = Arc::<AtomicBool>::default();
         let stopped = stop.clone();
-        let work = move || serve(&listener, &operations, &stopped);
+        let event = Arc::<str>::from(event);
+        let work = move || serve(&listener, &event, &operations, &stopped);
         let thread = thread::Builder::new().name("operator".to_owned()).spawn(work)?;
         Ok(Self { door, stop, thread: Some(thread) })
     }
@@ -92,7 +93,7 @@ pub fn connect(database: &Path) -> io::Result<Stream> {
     door::connect(&path_of(database), database)
 }
 
-fn serve(listener: &Listener, operations: &Operations, stop: &AtomicBool) {
+fn serve(listener: &Listener, event: &Arc<str>, operations: &Operations, stop: &AtomicBool) {
     // One for this thread, and one for each client.
     let clients = Arc::new(());
     loop {
@@ -109,17 +110,17 @@ fn serve(listener: &Listener, operations: &Operations, stop: &AtomicBool) {
             let _gone = send(&client, &Answer::refused("too many operators at once: ask again in a moment"));
             continue;
         }
-        let (operations, place) = (operations.clone(), clients.clone());
+        let (event, operations, place) = (event.clone(), operations.clone(), clients.clone());
         let work = move || {
             let _place = place;
-            let _gone = converse(&client, &operations);
+            let _gone = converse(&client, &event, &operations);
         };
         let _out_of_threads = thread::Builder::new().name("operator".to_owned()).spawn(work);
     }
 }
 
 /// Answers one request after the other.
-fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
+fn converse(client: &Stream, event: &str, operations: &Operations) -> io::Result<()> {
     client.set_write_timeout(Some(PATIENCE))?;
     let Some(user) = user_of(client)? else {
         return send(client, &Answer::refused("only the user who plays the event, and root, may do this"));
@@ -127,11 +128,15 @@ fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
     let mut lines = BufReader::new(client);
     while let Some(line) = next_line(&mut lines)? {
         let answer = match serde_json::from_slice::<Request>(&line) {
+            // Numbers of games mean something else in every event of a database.
+            Ok(Request { event: Some(other), .. }) if other != event => {
+                Err(format!("this process plays the event `{event}`, not `{other}`"))
+            }
             Ok(request) => operations.carry_out(&user, &request).map_err(|why| why.to_string()),
             Err(error) => Err(format!("this is not a request in JSON: {error}")),
         };
         let answer = answer.unwrap_or_else(Answer::refused);
-        send(client, &answer)?;
+        send(client, &Answer { event: Some(event.to_owned()), ..answer })?;
     }
     Ok(())
 }
@@ -176,4 +181,49 @@ fn send(mut client: &Stream, answer: &Answer) -> io::Result<()> {
     let mut line = serde_json::to_vec(answer).map_err(io::Error::other)?;
     line.push(b'\n');
     client.write_all(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arena::operations::command::Command;
+    use referee::{
+        entry::Entry,
+        operation::InForce,
+        sink::{SideRecord, Sink},
+    };
+
+    #[derive(Debug)]
+    struct Nowhere;
+
+    impl Sink for Nowhere {
+        fn happened(&self, _: Entry) {}
+
+        fn keep(&self, _: SideRecord) {}
+    }
+
+    #[test]
+    fn an_order_for_another_event_of_the_database_is_refused_and_every_answer_names_its_event() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("both.db");
+        std::fs::write(&database, "").unwrap();
+        let operations = Operations::new(InForce::default(), Arc::new(Nowhere));
+        let _door = Door::open(&database, "p", operations.clone()).unwrap();
+        let ask = |event: Option<&str>| -> Answer {
+            let event = event.map(str::to_owned);
+            let request = Request { named: None, reason: None, event, command: Command::Pause };
+            let stream = connect(&database).unwrap();
+            let mut line = serde_json::to_vec(&request).unwrap();
+            line.push(b'\n');
+            (&stream).write_all(&line).unwrap();
+            let mut answer = String::new();
+            BufReader::new(&stream).read_line(&mut answer).unwrap();
+            serde_json::from_str(&answer).unwrap()
+        };
+        let refused = ask(Some("q"));
+        assert!(!refused.ok && refused.text.contains("`p`, not `q`"), "{refused:?}");
+        assert_eq!((refused.event.as_deref(), operations.is_paused()), (Some("p"), false));
+        let done = ask(Some("p"));
+        assert_eq!((done.ok, done.event.as_deref(), operations.is_paused()), (true, Some("p"), true));
+    }
 }

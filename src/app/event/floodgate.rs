@@ -20,7 +20,7 @@ use std::{
     io::{self, Write},
     mem,
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 use tokio::runtime::Runtime;
@@ -192,21 +192,37 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
             .map_err(|error| Failure::Other(format!("{}: {error}", directory.display())))?;
     }
     for extension in &files.formats {
-        // A Game_ID may contain dots.
-        let mut output = path.clone().into_os_string();
-        output.push(format!(".{extension}"));
+        let output = own_file(&path, extension)
+            .map_err(|error| Failure::Other(format!("{}.{extension}: {error}", path.display())))?;
         let export = records::Export {
             db: db.to_owned(),
             event: Some(event.to_owned()),
             game: vec![number.clone()],
             all: true,
             format: RecordFormat::from_extension(extension).unwrap_or(RecordFormat::Csa),
-            output: output.into(),
+            output,
             access: platform::files::Access::Private,
         };
         records::export(&export)?;
     }
     Ok(())
+}
+
+/// Makes the first file of `PATH.EXTENSION`, `PATH-2.EXTENSION` and so on that is not there: the other side of a game may be a
+/// client that writes into the same directory.
+fn own_file(path: &Path, extension: &str) -> io::Result<PathBuf> {
+    let mut number = 1_u64;
+    loop {
+        // A Game_ID may contain dots.
+        let mut name = path.as_os_str().to_owned();
+        name.push(if number == 1 { String::new() } else { format!("-{number}") });
+        name.push(format!(".{extension}"));
+        match platform::files::create_new(Path::new(&name)) {
+            Ok(_) => return Ok(name.into()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
@@ -230,5 +246,28 @@ fn is_begun(config: &ClientConfig) -> Result<bool, Failure> {
             event.name, event.kind
         ))),
         event => Ok(event.is_some()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_clients_that_write_into_one_directory_do_not_overwrite_each_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("floodgate-600-10F+a+b+20261121");
+        let names: Vec<_> = ["csa", "csa", "kifu"]
+            .iter()
+            .map(|extension| own_file(&path, extension).unwrap().file_name().unwrap().to_owned())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "floodgate-600-10F+a+b+20261121.csa",
+                "floodgate-600-10F+a+b+20261121-2.csa",
+                "floodgate-600-10F+a+b+20261121.kifu"
+            ]
+        );
     }
 }

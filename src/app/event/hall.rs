@@ -13,8 +13,9 @@ use crate::{
     Exit, Failure,
     gallery::{Gallery, Shown},
     league::SharedPort,
-    play,
+    output, play,
     prepare::listen,
+    told_end,
 };
 use arena::{
     Say, Shutdown,
@@ -39,7 +40,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Weak,
         mpsc::{self, Sender},
     },
     thread::{self, Scope},
@@ -53,6 +54,8 @@ const GLANCE: Duration = Duration::from_millis(200);
 const OPEN: usize = 32;
 /// Faults of an event that the pages show, and the letters of each; the terminal has all.
 const FAULTS: (usize, usize) = (10, 300);
+/// Events that nobody plays here and that stay open to be looked at, the newest: each has its entries in memory.
+const SHOWN: usize = 20;
 /// Time between two tables of all events.
 const TABLE: Duration = Duration::from_secs(60);
 
@@ -144,8 +147,18 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
     let held = config.event.iter().filter(|event| event.held).map(|event| stem(&event.file)).collect();
     let held = Mutex::new(held);
-    let hall =
-        Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held, running };
+    let hall = Hall {
+        directory,
+        options,
+        config: &config,
+        turnstile,
+        shutdown,
+        gallery,
+        port,
+        held,
+        running,
+        shown: Mutex::default(),
+    };
     hall.run(orders.as_ref())
 }
 
@@ -161,6 +174,8 @@ struct Hall<'a> {
     /// Events that do not begin by themselves.
     held: Mutex<BTreeSet<String>>,
     running: Running,
+    /// Events that are only shown, the newest last.
+    shown: Mutex<Vec<String>>,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -169,6 +184,8 @@ struct Event {
     text: String,
     cue: Cue,
     state: State,
+    /// It was begun again while its last games are finished: it goes on by its file as it is then, however they end.
+    again: bool,
 }
 
 /// Where an event is.
@@ -193,7 +210,8 @@ struct Cue {
     name: String,
     terms: HallEvent,
     shutdown: Shutdown,
-    lane: Arc<Mutex<Option<Arc<Lane>>>>,
+    /// The way of its games to the cores, which is the event's own: it ends with the event, whatever ends that.
+    lane: Arc<Mutex<Weak<Lane>>>,
     score: Arc<Mutex<Option<Score>>>,
     say: Say,
 }
@@ -285,7 +303,7 @@ impl Hall<'_> {
                 }
                 if let Some(event) = events.get_mut(&name) {
                     event.text = text;
-                    let lane = event.cue.lane.lock();
+                    let lane = event.cue.lane.lock().upgrade();
                     lane.iter().zip(most).for_each(|(lane, most)| lane.set_most(most));
                 }
             }
@@ -334,16 +352,29 @@ impl Hall<'_> {
     fn show_database(&self, name: &str, database: PathBuf, event: &str) {
         let plan = Plan::of_engines(event, vec![], database);
         match self.gallery.show(Shown::of(name, event, "", &plan), |_| (), None) {
-            Ok(_) => self.gallery.tell(name, Doing::Stopped),
+            Ok(_) => {
+                self.gallery.tell(name, Doing::Stopped);
+                self.close_older_than(name);
+            }
             Err(why) => said_of(name)(&why.to_string()),
+        }
+    }
+
+    /// Closes the oldest of those events that are only shown; whoever asks for one opens it again.
+    fn close_older_than(&self, newest: &str) {
+        let mut shown = self.shown.lock();
+        shown.retain(|known| known != newest);
+        shown.push(newest.to_owned());
+        while shown.len() > SHOWN {
+            self.gallery.close(&shown.remove(0));
         }
     }
 
     /// Lets an event begin, or go on from where it was stopped.
     fn begin(&self, name: &str, events: &mut BTreeMap<String, Event>) {
         self.held.lock().remove(name);
-        // One whose games are finished first goes on once they are, when it is begun again.
-        if events.get(name).is_some_and(|event| event.state == State::Plays) {
+        if let Some(event) = events.get_mut(name).filter(|event| event.state == State::Plays) {
+            event.again = event.cue.shutdown.is_finishing();
             return;
         }
         let file = format!("{name}.toml");
@@ -352,9 +383,12 @@ impl Hall<'_> {
     }
 
     /// Stops an event until it is begun again.
-    fn hold(&self, name: String, events: &BTreeMap<String, Event>, stop: fn(&Shutdown)) {
-        match events.get(&name) {
-            Some(event) if event.state == State::Plays => stop(&event.cue.shutdown),
+    fn hold(&self, name: String, events: &mut BTreeMap<String, Event>, stop: fn(&Shutdown)) {
+        match events.get_mut(&name) {
+            Some(event) if event.state == State::Plays => {
+                event.again = false;
+                stop(&event.cue.shutdown);
+            }
             _ => self.gallery.tell(&name, Doing::Stopped),
         }
         self.held.lock().insert(name);
@@ -363,7 +397,7 @@ impl Hall<'_> {
     /// Opens and shuts the way to the games by the hours of the event.
     fn keep_hours(&self, cue: &Cue) {
         let open = cue.terms.window.is_open(now());
-        if let Some(lane) = &*cue.lane.lock() {
+        if let Some(lane) = cue.lane.lock().upgrade() {
             lane.set_open(open);
             let doing = if open { Doing::Plays } else { Doing::Waits };
             self.gallery.tell(&cue.name, doing);
@@ -412,11 +446,11 @@ impl Hall<'_> {
                     self.show_held(&cue, &text);
                 }
                 self.gallery.tell(&cue.name, if is_held { Doing::Stopped } else { Doing::Waits });
-                Event { text, cue, state: State::Waits }
+                Event { text, cue, state: State::Waits, again: false }
             }
             Err(faults) => {
                 self.refuse(&cue, &faults.to_string(), "the event begins when its file is mended");
-                Event { text: String::new(), cue, state: State::Failed }
+                Event { text: String::new(), cue, state: State::Failed, again: false }
             }
         }
     }
@@ -441,7 +475,9 @@ impl Hall<'_> {
     fn refuse(&self, cue: &Cue, why: &str, way_on: &str) {
         why.lines().for_each(|line| (cue.say)(line));
         (cue.say)(&format!("the others go on; {way_on}"));
-        self.gallery.tell_faulty(&cue.name, for_pages(self.directory, why));
+        // The pages of a desk are its owner's alone.
+        let shown = if self.gallery.is_desk() { why.to_owned() } else { without_places(why) };
+        self.gallery.tell_faulty(&cue.name, for_pages(self.directory, &shown));
     }
 
     /// Begins waiting events in their hours, each on a thread of its own, as long as fewer than [`OPEN`] are open: those
@@ -464,11 +500,7 @@ impl Hall<'_> {
             event.state = match self.read(&cue.name, &event.text) {
                 Ok(described) => {
                     let ended = ended.clone();
-                    scope.spawn(move || {
-                        let played = self.play(&cue, described);
-                        // The receiver outlives the threads of the scope.
-                        let _told = ended.send((cue.name.clone(), played));
-                    });
+                    scope.spawn(move || told_end(cue.name.clone(), &ended, || self.play(&cue, described)));
                     State::Plays
                 }
                 Err(faults) => {
@@ -481,7 +513,9 @@ impl Hall<'_> {
 
     /// Notes how the playing of an event ended.
     fn note(&self, events: &mut BTreeMap<String, Event>, (name, ended): Ended) {
+        self.running.forget(&name);
         let Some(event) = events.get_mut(&name) else { return };
+        let is_wanted = event.again && !self.shutdown.is_finishing();
         event.state = ended.unwrap_or_else(|failure| {
             self.refuse(&event.cue, &failure.to_string(), "it is tried again when its file is written again");
             State::Failed
@@ -490,10 +524,6 @@ impl Hall<'_> {
         if event.state == State::Stopped {
             self.gallery.tell(&name, Doing::Stopped);
         }
-        // It was begun again while its last games were finished.
-        let is_wanted = event.state == State::Stopped
-            && !self.shutdown.is_finishing()
-            && !self.held.lock().contains(&name);
         if is_wanted {
             self.begin(&name, events);
         }
@@ -579,6 +609,16 @@ fn for_pages(directory: &Path, faults: &str) -> Vec<String> {
     listed
 }
 
+/// A text in which each absolute path is the name of its file: where files lie is the operator's.
+fn without_places(text: &str) -> String {
+    let is_end = |c: char| c.is_whitespace() || "`'\"():,;=".contains(c);
+    let pieces = text.split_inclusive(is_end).map(|piece| {
+        let is_path = piece.starts_with('/') && piece.trim_end_matches(is_end).len() > 1;
+        piece.rsplit_once('/').filter(|_| is_path).map_or(piece, |(_, name)| name)
+    });
+    pieces.collect()
+}
+
 /// The name of an event in the hall: that of its file without `.toml`.
 fn stem(file: &str) -> String {
     file.strip_suffix(".toml").unwrap_or(file).to_owned()
@@ -587,12 +627,103 @@ fn stem(file: &str) -> String {
 /// Prints lines with the name of an event before them.
 fn said_of(name: &str) -> Say {
     let name = printable(name.as_bytes());
-    Arc::new(move |line: &str| err_line!("{name}: {line}"))
+    Arc::new(move |line: &str| output::say(&format!("{name}: {line}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faults_on_public_pages_name_files_and_not_where_they_lie() {
+        for (fault, shown) in [
+            (
+                "database `/srv/cups/a/cup.db` cannot grow: the disk is full",
+                "database `cup.db` cannot grow: the disk is full",
+            ),
+            ("/srv/cup.toml:1:2: 1/2 of / and a/b", "cup.toml:1:2: 1/2 of / and a/b"),
+            ("command = \"/home/mika/engine\"\nis missing", "command = \"engine\"\nis missing"),
+        ] {
+            assert_eq!(without_places(fault), shown);
+        }
+    }
+
+    #[test]
+    fn an_event_whose_thread_panics_has_ended_for_the_hall() {
+        let (ended, inbox) = mpsc::channel::<Ended>();
+        told_end("cup".to_owned(), &ended, || panic!("a test's panic"));
+        let (name, played) = inbox.try_recv().unwrap();
+        assert_eq!(name, "cup");
+        assert!(played.unwrap_err().to_string().starts_with("a fault of Renmei ended it"));
+    }
+
+    const CUP: &str = "[event]\nformat = \"round-robin\"\ngames = 2\n[time]\ncontrol = \"byoyomi 1s\"\n";
+
+    /// A hall of one event, `cup`, which a thread is said to play.
+    fn playing(look: impl FnOnce(&Hall<'_>, &mut BTreeMap<String, Event>)) {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = |name: &str| {
+            let command = std::env::current_exe().unwrap();
+            format!("[[engines]]\nname = \"{name}\"\ncommand = '{}'\n", command.display())
+        };
+        let text = [CUP, &engine("a"), &engine("b")].concat();
+        std::fs::write(dir.path().join("cup.toml"), &text).unwrap();
+        let options = Options {
+            http: vec![],
+            concurrency: None,
+            oversubscribe: true,
+            until_done: false,
+            quiet: true,
+            fit: |_| (),
+        };
+        let hall = Hall {
+            directory: dir.path(),
+            options: &options,
+            config: &HallConfig::load(dir.path(), true).unwrap(),
+            turnstile: Turnstile::new(1),
+            shutdown: Shutdown::default(),
+            gallery: Gallery::on(&[], "hall", None).unwrap(),
+            port: None,
+            held: Mutex::default(),
+            running: Running::default(),
+            shown: Mutex::default(),
+        };
+        let event = hall.admit("cup.toml", Ok(text), Arc::new(|_| ()));
+        let mut events = BTreeMap::from([("cup".to_owned(), Event { state: State::Plays, ..event })]);
+        look(&hall, &mut events);
+    }
+
+    #[test]
+    fn an_event_that_is_begun_again_during_its_last_game_goes_on_by_its_file() {
+        let orders = [Order::Finish("cup".to_owned()), Order::Begin("cup".to_owned())];
+        for (given, ended, then) in [
+            (&orders[..], State::Over, State::Waits),
+            (&orders, State::Stopped, State::Waits),
+            (&orders[..1], State::Stopped, State::Stopped),
+            (&orders[1..], State::Over, State::Over),
+        ] {
+            playing(|hall, events| {
+                given.iter().for_each(|order| hall.obey(order.clone(), events));
+                hall.note(events, ("cup".to_owned(), Ok(ended)));
+                assert_eq!(events["cup"].state, then, "{given:?} {ended:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn of_the_events_that_are_only_shown_the_newest_stay_open() {
+        playing(|hall, events| {
+            for number in (0..SHOWN + 5).chain([7]) {
+                let show = Order::Show(format!("study/{number}"), "x.db".into(), "cup".to_owned());
+                hall.obey(show, events);
+            }
+            let shown = hall.shown.lock();
+            assert_eq!(
+                (shown.len(), shown[0].as_str(), shown[SHOWN - 1].as_str()),
+                (SHOWN, "study/5", "study/7")
+            );
+        });
+    }
 
     #[test]
     fn faults_on_pages_are_bounded_and_keep_the_directory_to_the_operator() {

@@ -2,7 +2,7 @@
 
 use crate::{
     EventRun, Exit, Failure, OpenScreen, aloud,
-    output::Printable,
+    output::{Printable, Stream},
     play::{Network, Playing, event_file, host},
     signals,
 };
@@ -136,7 +136,7 @@ fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write
         open: true,
         ..EventInfo::default()
     };
-    let lines = game_lines.unwrap_or_else(|| Box::new(io::stdout()));
+    let lines = game_lines.unwrap_or_else(|| Box::new(Stream::Out));
     let mut announcer = Announcer::new(info);
     announcer.lines = Some(Box::new(Printable::new(lines)));
     announcer.quiet = quiet;

@@ -48,7 +48,13 @@ use laboratory::{LabError, NotBuilt};
 use notation::printable_json;
 use records::RecordsError;
 use serde::Serialize;
-use std::{io::Write as _, path::Path, process::ExitCode};
+use std::{
+    io::Write as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    process::ExitCode,
+    sync::mpsc::Sender,
+};
 use tuning::Tuner;
 use web::WebError;
 use words::Language;
@@ -178,6 +184,19 @@ impl From<EventHistoryError> for Failure {
             EventHistoryError::Plan { .. } => Self::Other(error.to_string()),
         }
     }
+}
+
+/// Plays something that another thread has begun, and says how that ended, also by a panic: the other one waits for it.
+pub(crate) fn told_end<K, T>(
+    key: K,
+    ended: &Sender<(K, Result<T, Failure>)>,
+    play: impl FnOnce() -> Result<T, Failure>,
+) {
+    let panicked =
+        || "a fault of Renmei ended it; the lines above say where, and what was played is kept".to_owned();
+    let played = catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|_| Err(Failure::Other(panicked())));
+    // The receiver is gone only after a failure.
+    let _told = ended.send((key, played));
 }
 
 /// Finds an event by name; without a name, the last one.

@@ -5,7 +5,8 @@
 //! Only a kill between the receipt and its record repeats a notice, with the same `id`.
 //!
 //! Notices never delay a game. A reader of the journal folds the committed entries and puts notices into
-//! bounded queues, without waiting; each channel has a thread that delivers (`channel`). At the end of the program the
+//! bounded queues, without waiting; each channel has a thread that delivers (`channel`), and a notice that is
+//! refused holds up no other. At the end of the program the
 //! channels have a bounded time.
 //!
 //! Words of strangers, such as the names of remote players, stand only in the JSON of a notice, never in a command line
@@ -108,10 +109,10 @@ impl Notifier {
     pub fn finish(self) {
         let mut state = self.0.lock();
         state.begin();
-        let channels = std::mem::take(&mut state.channels);
+        let mut channels = std::mem::take(&mut state.channels);
         let say = state.say.clone();
         drop(state);
-        channels.iter().for_each(Channel::hurry);
+        channels.iter_mut().for_each(Channel::hurry);
         for channel in channels {
             if let Some(words) = channel.finish() {
                 say(&words);

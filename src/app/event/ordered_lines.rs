@@ -3,6 +3,7 @@
 //! Lines about entries come after their commit, others at once. So each of the others waits for the entries that were
 //! appended before it.
 
+use crate::output;
 use journal::Appended;
 use notation::date;
 use parking_lot::Mutex;
@@ -74,5 +75,5 @@ impl Held {
 }
 
 fn print(at: i64, line: &str) {
-    err_line!("{} {line}", date::text(at));
+    output::say(&format!("{} {line}", date::text(at)));
 }

@@ -3,7 +3,7 @@
 use crate::notify::Notifier;
 use crate::{
     EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed, machines,
-    output::Printable,
+    output::{Printable, Stream},
     prepare::{build, check_log, identify, listen, look, openings},
     print,
     reread::{Reread, RunningFile},
@@ -44,7 +44,7 @@ use report::{
     verdict,
 };
 use std::{
-    io::{self, Write},
+    io::Write,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -267,7 +267,7 @@ impl Views<'_> {
         let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
         let plain: fn() -> Box<dyn Write + Send> =
-            if playing.json { || Box::new(io::stderr()) } else { || Box::new(io::stdout()) };
+            if playing.json { || Box::new(Stream::Err) } else { || Box::new(Stream::Out) };
         let mut announcer = Announcer::new(info);
         announcer.lines = Some(Box::new(Printable::new(game_lines.unwrap_or_else(plain))));
         (announcer.progress, announcer.quiet) = (Some(progress), playing.quiet);
@@ -364,7 +364,7 @@ fn warn_about(plan: &Plan, lines: usize, say: &Say) {
 
 /// A warning where two engines that always answer alike meet more often than there are opening lines: each line carries one
 /// pair of different games. Without lines every game begins from the even position.
-fn repeats(plan: &Plan, lines: usize) -> Option<String> {
+pub(crate) fn repeats(plan: &Plan, lines: usize) -> Option<String> {
     let lines = lines.max(1) as u64;
     let alike = |engine: &&EnginePlan| !engine.remote && engine.times().all(always_answers_alike);
     let pairs = plan.stages.iter().map(pairs_of_two_players).fold(0, u64::saturating_add);
@@ -397,10 +397,15 @@ fn pairs_of_two_players(stage: &Stage) -> u64 {
 
 /// The report of an event that was played, with what only its database has.
 pub(crate) fn reported(plan: &Plan, finished: &Finished) -> Result<Report, Failure> {
-    let mut report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
-    report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     let events = finished.store.events()?;
-    match events.iter().find(|event| event.id == finished.event) {
+    let event = events.iter().find(|event| event.id == finished.event);
+    let mut info = EventInfo::of(plan);
+    // Who plays in another's place has its name in the database.
+    let names = event.into_iter().flat_map(|event| &event.players);
+    info.engines.iter_mut().zip(names).for_each(|(player, name)| player.rename(name));
+    let mut report = Report::new(&info, &finished.standings, finished.is_complete());
+    report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
+    match event {
         Some(event) => completed(report, &finished.store, event),
         None => Ok(report),
     }
@@ -429,5 +434,7 @@ fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Failure> {
 
 /// Opens the file of `--events` for appending.
 pub(crate) fn event_file(path: &Path) -> Result<EventFile, Failure> {
-    EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
+    platform::files::refuse_database(path)
+        .and_then(|()| EventFile::append(path))
+        .map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }

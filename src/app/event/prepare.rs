@@ -10,7 +10,7 @@ use arena::{
 use laboratory::{Built, Cache, NotBuilt, Surroundings, build_engines};
 use plan::{LogPlan, Plan};
 use records::openings;
-use referee::opening::Opening;
+use referee::{number::number, opening::Opening, rules::Rules};
 use seat::usi::Handshake;
 use std::{fs, io};
 
@@ -37,7 +37,24 @@ pub fn build(plan: &mut Plan, cache: &Cache, shutdown: &Shutdown, say: &Say) -> 
 /// When a file cannot be read.
 pub(crate) fn openings(plan: &Plan) -> Result<Vec<Opening>, Failure> {
     let openings = plan.openings.as_ref().map(openings::load).transpose();
-    Ok(openings.map_err(|faults| Failure::Usage(faults.to_string()))?.unwrap_or_default())
+    let openings = openings.map_err(|faults| Failure::Usage(faults.to_string()))?.unwrap_or_default();
+    match past_the_limit(&openings, &plan.rules) {
+        Some(fault) => Err(Failure::Usage(fault)),
+        None => Ok(openings),
+    }
+}
+
+/// Openings that leave no move: each of their games would be drawn by the limit after one ply.
+fn past_the_limit(openings: &[Opening], rules: &Rules) -> Option<String> {
+    let most = rules.max_moves?;
+    let (at, plies) = openings.iter().map(Opening::plies).enumerate().find(|(_, plies)| *plies >= most)?;
+    let count = openings.iter().filter(|opening| opening.plies() >= most).count();
+    Some(format!(
+        "{count} of {} leave no move of the {most} in `rules.max_moves` (`--max-moves`), in which the moves before the \
+         start count: line {} begins after {plies}; raise the limit, or cut the lines with `openings.plies` (`--plies`)",
+        number(openings.len(), "opening line"),
+        at + 1
+    ))
 }
 
 /// Has every engine of a plan do once what it does in a game.
@@ -86,4 +103,24 @@ pub(crate) fn check_log(log: &LogPlan) -> Result<(), Failure> {
     tried.map_err(|error| {
         Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_that_leave_no_move_are_refused() {
+        let rules = |most| Rules { max_moves: most, ..Rules::default() };
+        let short = Opening::of_usi(referee::opening::EVEN, "7g7f 3c3d").unwrap();
+        let late = Opening { start: referee::opening::EVEN.replace(" - 1", " - 300"), moves: vec![] };
+        assert_eq!((short.plies(), late.plies()), (2, 299));
+        let both = [short, late];
+        assert_eq!(past_the_limit(&both, &rules(Some(300))), None);
+        assert_eq!(past_the_limit(&both, &rules(None)), None);
+        let fault = past_the_limit(&both, &rules(Some(256))).unwrap();
+        assert!(fault.starts_with("1 of 2 opening lines leave no move of the 256"), "{fault}");
+        assert!(fault.contains("line 2 begins after 299;"), "{fault}");
+        assert!(past_the_limit(&both, &rules(Some(2))).is_some());
+    }
 }

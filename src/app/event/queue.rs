@@ -4,7 +4,9 @@
 use crate::{
     EventRun, Exit, Failure, aloud,
     gallery::{Gallery, KEPT as SHOWN, Shown},
+    output,
     prepare::{self, identify, listen, look, openings},
+    told_end,
 };
 use arena::{
     Say, Shutdown,
@@ -249,11 +251,7 @@ impl Runner<'_> {
         let (shutdown, lane) = (Shutdown::default(), Arc::new(self.turnstile.lane(test.share)));
         playing.insert(test.number, Playing { shutdown: shutdown.clone(), lane: lane.clone() });
         let ended = ended.clone();
-        scope.spawn(move || {
-            let played = self.play(&test, &shutdown, lane);
-            // The receiver is gone only after a failure.
-            let _told = ended.send((test, played));
-        });
+        scope.spawn(move || told_end(test.clone(), &ended, || self.play(&test, &shutdown, lane)));
     }
 
     /// Notes how the playing of a test ended.
@@ -318,7 +316,7 @@ impl Runner<'_> {
 
     fn say(&self, test: &QueuedTest) -> Say {
         let number = test.number;
-        Arc::new(move |line: &str| err_line!("test {number}: {line}"))
+        Arc::new(move |line: &str| output::say(&format!("test {number}: {line}")))
     }
 
     /// The plan of a test's event.

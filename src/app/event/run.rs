@@ -1,7 +1,7 @@
 //! What surrounds a running event: its screen, pages and notices, the watch over the disk, and the operator's door.
 
 use crate::notify::{Notifier, Subject};
-use crate::{Failure, door::Door, judge::Judge, pages};
+use crate::{Failure, door::Door, judge::Judge, output, pages};
 use arena::{
     Say, Shutdown,
     boards::LiveBoards,
@@ -59,7 +59,7 @@ pub type Linger = Box<dyn FnOnce()>;
 
 /// A line printer for stderr.
 pub fn aloud() -> Say {
-    Arc::new(|line: &str| err_line!("{line}"))
+    Arc::new(output::say)
 }
 
 /// How long the pages of an event stay after its end.
@@ -227,7 +227,7 @@ impl EventRun {
 
     /// Opens the operator's door. An event goes on without one.
     pub fn admit(&mut self, operations: Operations) {
-        match Door::open(self.event.database(), operations) {
+        match Door::open(self.event.database(), self.event.name(), operations) {
             Ok(door) => self.door = Some(door),
             Err(why) => (self.say)(&why.to_string()),
         }

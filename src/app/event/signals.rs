@@ -10,6 +10,7 @@
 //! A signal that comes [`PATIENCE`] after that was asked for ends the program as if nobody had caught it, whatever it
 //! waits for; what was committed stays, and its engines end with it.
 
+use crate::output;
 use arena::Shutdown;
 use platform::signals::{self, Signal, Signals};
 use std::{
@@ -20,11 +21,13 @@ use std::{
 /// Signals that come closer together are one wish: a terminal that is closed sends SIGHUP twice.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Turns signals into the wish to end, on a thread of its own; `finishing` is called at the first SIGINT.
+/// Turns signals into the wish to end, on a thread of its own; `finishing` is called at the first SIGINT. From now on the
+/// program waits for no reader of what it prints.
 ///
 /// # Errors
 /// When the system has no thread or handler for it.
 pub fn listen(shutdown: Shutdown, finishing: impl Fn() + Send + 'static) -> io::Result<()> {
+    output::never_wait();
     let mut signals = Signals::listen()?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut ending_since: Option<Instant> = None;

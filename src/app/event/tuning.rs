@@ -8,9 +8,10 @@ use laboratory::spsa::{Spec, Tuning};
 use notation::usi::{OptionDecl, OptionKind, nearest};
 use plan::{ParameterPlan, Plan, StoredPlan};
 use referee::{
-    Color,
+    Color, Outcome,
     entry::{Entry, GameEnded, PlayerId},
     number::number,
+    operation::Action,
     sink::GameOptions,
 };
 use report::{
@@ -122,11 +123,21 @@ fn complete(parameter: &mut ParameterPlan, declared: &[OptionDecl]) -> Result<()
     Ok(())
 }
 
+/// The result of a game, from the side of the perturbation that is added; `None` if it is played again.
+fn result_of(pairing: &Pairing, outcome: Outcome) -> Option<i8> {
+    let color = if pairing.black == PLUS { Color::Black } else { Color::White };
+    match outcome.half_points(color) {
+        Some(half_points) => Some(half_points as i8 - 1),
+        // A game that is left out for good says nothing.
+        None => outcome.is_left_out().then_some(0),
+    }
+}
+
 /// A tuning that follows the entries of its event.
 pub struct Tuner {
     tuning: Tuning,
-    /// Pairs of which one game has ended, with its result, from the side of the perturbation that is added.
-    halves: BTreeMap<u64, [Option<i8>; 2]>,
+    /// The results of both games of each pair, from the side of the perturbation that is added.
+    results: BTreeMap<u64, [Option<i8>; 2]>,
     course: Vec<Point>,
 }
 
@@ -141,7 +152,7 @@ impl Tuner {
     fn new(spec: Spec) -> Self {
         let tuning = Tuning::new(spec);
         let first = Point { pairs: 0, values: tuning.values().to_vec(), chance: 0.0 };
-        Self { tuning, halves: BTreeMap::new(), course: vec![first] }
+        Self { tuning, results: BTreeMap::new(), course: vec![first] }
     }
 
     /// The tuning of a stored event; `None` if it has none.
@@ -162,25 +173,43 @@ impl Tuner {
     }
 
     fn ended(&mut self, ended: &GameEnded) -> Option<String> {
-        let pairing = &ended.pairing;
-        let color = if pairing.black == PLUS { Color::Black } else { Color::White };
-        let result = match ended.outcome.half_points(color) {
-            Some(half_points) => half_points as i8 - 1,
-            // A game that is left out for good says nothing.
-            None if ended.outcome.is_left_out() => 0,
-            None => return None,
-        };
-        let k = pairing.pair + 1;
-        if self.tuning.knows(k) {
-            return None;
+        let result = result_of(&ended.pairing, ended.outcome).filter(|_| !ended.replayed)?;
+        let k = ended.pairing.pair + 1;
+        let game = &mut self.results.entry(k).or_default()[usize::from(ended.pairing.index % 2 == 1)];
+        match game {
+            Some(_) => None,
+            None => {
+                *game = Some(result);
+                self.note(k)
+            }
         }
-        let halves = self.halves.entry(k).or_default();
-        halves[usize::from(pairing.index % 2 == 1)].get_or_insert(result);
-        let [Some(first), Some(second)] = *halves else { return None };
-        self.halves.remove(&k);
+    }
+
+    /// Applies the result of a pair, if both its games have one.
+    fn note(&mut self, k: u64) -> Option<String> {
+        let [Some(first), Some(second)] = *self.results.get(&k)? else { return None };
         let before = self.tuning.applied();
         self.tuning.note(k, first + second);
         self.follow(before)
+    }
+
+    /// Gives a game that was over another result, or none until it is played again: the tuning goes back to its pair, and on
+    /// from there with the results that are known.
+    fn correct(&mut self, action: &Action) {
+        let Some((_, pairing, _, is)) = action.correction() else { return };
+        let k = pairing.pair + 1;
+        let Some(games) = self.results.get_mut(&k) else { return };
+        games[usize::from(pairing.index % 2 == 1)] = is.and_then(|outcome| result_of(pairing, outcome));
+        if k > self.tuning.applied() {
+            self.tuning.forget(k);
+            self.note(k);
+            return;
+        }
+        let results = std::mem::take(&mut self.results);
+        *self = Self { results, ..Self::new(self.tuning.spec().clone()) };
+        for k in self.results.keys().copied().collect::<Vec<_>>() {
+            self.note(k);
+        }
     }
 
     /// Notes a point of the courses, and tells how the values stand, every so often.
@@ -286,7 +315,12 @@ impl Tuner {
 
 impl Steering for Tuner {
     fn fold(&mut self, entry: &Entry) -> Option<String> {
-        if let Entry::GameEnded(ended) = entry { self.ended(ended) } else { None }
+        match entry {
+            Entry::GameEnded(ended) => return self.ended(ended),
+            Entry::Operator(operation) => self.correct(&operation.action),
+            _ => {}
+        }
+        None
     }
 
     fn is_known(&self, pairing: &Pairing) -> bool {
@@ -307,6 +341,11 @@ impl Steering for Tuner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use referee::{
+        WinBy,
+        entry::GameId,
+        operation::{NamedGame, Operation},
+    };
 
     fn parameter(name: &str) -> ParameterPlan {
         ParameterPlan {
@@ -326,6 +365,66 @@ mod tests {
         [("Reduction", spin), ("Scale", text), ("Ponder", OptionKind::Check { default: true })]
             .map(|(name, kind)| OptionDecl { name: name.to_owned(), kind })
             .to_vec()
+    }
+
+    fn game(index: u64) -> Pairing {
+        let [black, white] = if index.is_multiple_of(2) { [0, 1] } else { [1, 0] }.map(PlayerId);
+        Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index / 2, black, white }
+    }
+
+    /// The end of a game that black has won.
+    fn won(index: u64) -> Entry {
+        let outcome = Outcome::loss(Color::White, WinBy::Resignation);
+        Entry::GameEnded(GameEnded::new(GameId(index + 1), game(index), outcome, 9))
+    }
+
+    fn corrected(index: u64, is: Option<Outcome>) -> Entry {
+        let names = ["a", "b"].map(str::to_owned);
+        let [black, white] = names;
+        let named = NamedGame { game: GameId(index + 1), black, white, round: 1 };
+        let (pairing, was) = (game(index), Outcome::loss(Color::White, WinBy::Resignation));
+        let action = match is {
+            Some(outcome) => Action::Ruled { game: named, pairing, was: Some(was), outcome },
+            None => Action::Replayed { game: named, pairing, was },
+        };
+        let (by, reason) = ("kai".to_owned(), String::new());
+        Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action }))
+    }
+
+    #[test]
+    fn a_tuning_goes_back_to_a_game_that_does_not_count_any_more_and_on_with_what_it_is_ruled_to_be() {
+        let spec = |pairs| {
+            let parameter = laboratory::spsa::Parameter {
+                name: "Beta".to_owned(),
+                start: 40.0,
+                min: 0.0,
+                max: 100.0,
+                c_end: 5.0,
+                r_end: 0.1,
+                whole: false,
+            };
+            Spec { pairs, window: 4, seed: 7, parameters: vec![parameter] }
+        };
+        let fold = |entries: &[Entry]| {
+            let mut tuner = Tuner::new(spec(20));
+            entries.iter().for_each(|entry| _ = tuner.fold(entry));
+            (tuner.tuning.applied(), tuner.tuning.values()[0], tuner.course.len())
+        };
+        let lost = Outcome::loss(Color::Black, WinBy::Resignation);
+        let played: Vec<Entry> = (0..20).map(won).collect();
+        let with = |more: &[Entry]| fold(&[&played[..], more].concat());
+        assert_eq!(with(&[]).0, 10);
+        let discarded = with(&[corrected(6, None)]);
+        assert_eq!((discarded.0, discarded.1), (3, fold(&played[..6]).1), "it waits for the game");
+        assert_eq!(with(&[corrected(6, None), won(6)]), with(&[]));
+        let ended_so: Vec<Entry> = (0..20)
+            .map(|index| match (index, won(index)) {
+                (6, Entry::GameEnded(end)) => Entry::GameEnded(GameEnded { outcome: lost, ..end }),
+                (_, end) => end,
+            })
+            .collect();
+        assert_eq!(with(&[corrected(6, Some(lost))]), fold(&ended_so));
+        assert_ne!(with(&[corrected(6, Some(lost))]).1, with(&[]).1);
     }
 
     #[test]

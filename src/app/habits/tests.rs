@@ -108,6 +108,11 @@ fn what_the_table_refuses_is_refused_with_its_reason_and_what_it_tells_is_told()
 }
 
 #[test]
+fn a_line_for_chess_engines_that_names_their_protocol_means_usi() {
+    assert_eq!(own(&format!("{TWO} -each proto=uci")), OWN);
+}
+
+#[test]
 fn clocks_are_read_as_cutechess_writes_them() {
     let clock = |tc: &str| {
         own(&format!("{TWO} -each tc={tc}")).rsplit(" time=").next().unwrap().replace(" dir=.", "")
@@ -117,6 +122,7 @@ fn clocks_are_read_as_cutechess_writes_them() {
         ("1:30+1", "90s+1s"),
         ("300", "300s"),
         ("0/60+0.6", "60s+0.6s"),
+        ("2+0.02s", "2s+0.02s"),
         ("0:05", "5s"),
         ("10m~byoyomi~30s", "10m byoyomi 30s"),
     ] {
@@ -175,13 +181,13 @@ fn what_is_told_can_be_typed_again() {
 #[test]
 fn every_fault_of_a_command_line_is_named_at_once_and_a_concurrency_of_minus_one_is_the_default() {
     let line = format!(
-        "{TWO} -each proto=uci nodes=1 -variant standard -rounds 1 -openings file=b start=2 -concurrency -1 -noswap"
+        "{TWO} -each proto=xboard nodes=1 -variant standard -rounds 1 -openings file=b start=2 -concurrency -1 -noswap"
     );
     let faults = translated(&line).unwrap_err();
     assert_eq!(
         faults.lines().collect::<Vec<_>>(),
         [
-            "-each proto=uci: Renmei's engines speak USI: write proto=usi, or leave it out",
+            "-each proto=xboard: Renmei's engines speak USI: write proto=usi, or leave it out",
             "-variant standard: Renmei plays only shogi",
             "-openings start=2: cut the file instead: `tail -n +2 b`",
             "-noswap: both colours always play each opening; leave it out",

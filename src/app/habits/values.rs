@@ -20,14 +20,15 @@ pub fn translated(word: &str, value: &str) -> Result<(&'static str, String), &'s
             "every-game" | "on-fault" | "never" => Ok(("restart", value.to_owned())),
             _ => Err("write restart=on, restart=off or restart=auto"),
         },
-        _ if value == "usi" => Ok(("", String::new())),
+        // A line for chess engines that names shogi engines means their protocol.
+        _ if ["usi", "uci"].contains(&value) => Ok(("", String::new())),
         _ => Err("Renmei's engines speak USI: write proto=usi, or leave it out"),
     }
 }
 
 /// The value of `tc`: `moves/minutes:seconds+increment`, of which moves and minutes may be absent; `inf`; or a clock in
 /// Renmei's own words.
-fn clock(text: &str) -> Result<(&'static str, String), &'static str> {
+fn clock<'a>(text: &'a str) -> Result<(&'static str, String), &'static str> {
     if text == "inf" || text == "infinite" {
         return Ok(("time", INFINITE.to_owned()));
     }
@@ -40,6 +41,9 @@ fn clock(text: &str) -> Result<(&'static str, String), &'static str> {
     }
     let (main, increment) = rest.split_once('+').map_or((rest, None), |(main, it)| (main, Some(it)));
     let (minutes, seconds) = main.split_once(':').map_or(("0", main), |parts| parts);
+    // Seconds may bear their unit, as Renmei's own do.
+    let bare = |text: &'a str| text.strip_suffix('s').unwrap_or(text);
+    let (seconds, increment) = (bare(seconds), increment.map(bare));
     let numbers = [minutes, seconds, increment.unwrap_or("0")].map(|text| text.parse::<f64>().ok());
     if let [Some(minutes), Some(seconds), Some(_)] = numbers {
         let main = format!("{}s", minutes * 60.0 + seconds);

@@ -1,7 +1,9 @@
 //! Entries to rows.
 
 use super::{
-    EventId, UNDATED, judgements,
+    EventId, UNDATED,
+    follow::{Place, Seen},
+    judgements,
     replay::players,
     row::{int, result, write_usi},
     seal::{self, Chain, Fields, GameDigest, MoveRow, PartDigest, StartRow, StoredGame},
@@ -35,8 +37,8 @@ pub(super) struct Rows<'c> {
     chain: Chain,
     /// Names of the players, by number.
     names: HashMap<u32, String>,
-    /// Row id of each running game, which moves refer to, and what its seal will cover.
-    running: HashMap<GameId, (i64, GameDigest)>,
+    /// Each running game, with its row id, which moves refer to, and what its seal will cover.
+    running: HashMap<GameId, (Seen, GameDigest)>,
     /// Buffer for the USI spelling of the current move.
     usi: String,
     /// Buffer for what a seal covers of the current move.
@@ -64,6 +66,12 @@ impl<'c> Rows<'c> {
         })
     }
 
+    /// The place in the stream after the last entry.
+    pub(super) fn place(&self) -> Place {
+        let running = self.running.iter().map(|(game, (seen, _))| (*game, *seen)).collect();
+        Place { seq: self.seq.unsigned_abs(), running }
+    }
+
     /// Writes the rows of an entry.
     pub(super) fn store(&mut self, Stamped { at, entry }: &Stamped) -> rusqlite::Result<()> {
         let seq = self.seq + 1;
@@ -87,7 +95,12 @@ impl<'c> Rows<'c> {
                 let row = params![event, seq, at, player.0, int(*kib)];
                 self.rare("memory", "INSERT INTO memory VALUES (?, ?, ?, ?, ?)", row, &[])
             }
-            Entry::Judged(judged) => judgements::store(at, judged, self.conn, EventId(event)),
+            Entry::Judged(judged) => {
+                if let Some((seen, _)) = self.running.get_mut(&judged.game) {
+                    seen.unjudged = judged.ply + 1;
+                }
+                judgements::store(at, judged, self.conn, EventId(event))
+            }
             Entry::Verdict { verdict, llr, pairs } => {
                 // SQLite stores NaN as NULL.
                 let row =
@@ -196,7 +209,8 @@ impl<'c> Rows<'c> {
             at: Some(at).filter(|at| *at != UNDATED),
         };
         let row = self.insert_game(started.game, &started.pairing, Some(&begun))?;
-        self.running.insert(started.game, (row, GameDigest::start(&begun)));
+        let seen = Seen { id: row, ply: 0, unjudged: 0 };
+        self.running.insert(started.game, (seen, GameDigest::start(&begun)));
         self.log("started", Some(row)).map(drop)
     }
 
@@ -233,7 +247,7 @@ impl<'c> Rows<'c> {
 
     fn ended(&mut self, at: i64, ended: &GameEnded) -> rusqlite::Result<()> {
         let (row, running) = match self.running.remove(&ended.game) {
-            Some((row, running)) => (row, Some(running)),
+            Some((seen, running)) => (seen.id, Some(running)),
             // A player that never became ready loses a game that has no start.
             None => match self.find(ended.game)? {
                 Some(row) => (row, None),
@@ -268,7 +282,7 @@ impl<'c> Rows<'c> {
 
     fn moved(&mut self, at: i64, moved: &Moved) -> rusqlite::Result<()> {
         let game = match self.running.get(&moved.game) {
-            Some(&(game, _)) => game,
+            Some((seen, _)) => seen.id,
             None => self.find(moved.game)?.ok_or_else(|| not_running(moved.game))?,
         };
         write_usi(moved.mv, &mut self.usi);
@@ -282,7 +296,8 @@ impl<'c> Rows<'c> {
         let elapsed = count(moved.elapsed, Duration::as_micros);
         let left = count(moved.left, Duration::as_millis);
         let color = moved.color.index() as i64;
-        if let Some((_, running)) = self.running.get_mut(&moved.game) {
+        if let Some((seen, running)) = self.running.get_mut(&moved.game) {
+            seen.ply = moved.ply;
             let times = [at, charged, elapsed, left];
             let row = MoveRow { ply: moved.ply, color, usi: &self.usi, times, score_cp, mate };
             running.moved(&row, &mut self.fields);

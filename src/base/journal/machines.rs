@@ -36,7 +36,7 @@ impl Store {
 
 fn read(row: &Row<'_>) -> rusqlite::Result<MachineState> {
     let word: String = row.get(8)?;
-    let presence = Presence::ALL.into_iter().find(|presence| presence.word() == word);
+    let presence = Presence::of(&word);
     Ok(MachineState {
         name: row.get(0)?,
         slots: row.get(1)?,

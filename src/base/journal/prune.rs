@@ -28,9 +28,16 @@ pub struct Prunable {
     pub bytes: u64,
 }
 
-/// Games that have ended, lie beyond the bounds and have their moves still.
+/// Games that are over, lie beyond the bounds and have their moves still. An adjourned game is not over before it was
+/// played on: its position and its clocks are in its moves; nor is a replayed draw, whose clocks the next game may get.
 const BEYOND: &str = "FROM games WHERE event = ?1 AND number > ?2 AND ended_at < ?5 AND pruned_at IS NULL
-     AND (ended_at < ?3 OR number <= (SELECT max(number) FROM games WHERE event = ?1) - ?4)";
+     AND (ended_at < ?3 OR number <= (SELECT max(number) FROM games WHERE event = ?1) - ?4)
+     AND NOT (
+         (replayed OR EXISTS (SELECT 1 FROM operations o
+                              WHERE o.event = ?1 AND o.game = games.number AND o.action = 'adjourned'))
+         AND NOT EXISTS (SELECT 1 FROM games later
+                         WHERE later.event = ?1 AND later.stage = games.stage AND later.index_ = games.index_
+                         AND later.attempt > games.attempt AND later.cause NOT IN ('stopped', 'not-started')))";
 
 impl Store {
     /// What [`crate::Writer::prune_next`] would drop.
@@ -118,8 +125,10 @@ fn drop_lines(conn: &Connection, event: EventId, id: i64, number: i64) -> rusqli
         let sql = format!("DELETE FROM {table} WHERE event = ? AND number = ?");
         conn.prepare_cached(&sql)?.execute([event.0, number])?;
     }
-    // The first line of the evidence is the reason of the ending, which everybody is told.
+    // The first line of the evidence is the reason of the ending, which everybody is told. That of an imported game is its
+    // origin, by which the next import knows it.
     let sql = "UPDATE games SET pruned_at = ?2,
-               evidence = substr(evidence, 1, instr(evidence || char(10), char(10)) - 1) WHERE id = ?1";
-    conn.prepare_cached(sql)?.execute((id, now())).map(drop)
+               evidence = CASE (SELECT kind FROM events WHERE id = ?3) WHEN 'import' THEN evidence
+                          ELSE substr(evidence, 1, instr(evidence || char(10), char(10)) - 1) END WHERE id = ?1";
+    conn.prepare_cached(sql)?.execute((id, now(), event.0)).map(drop)
 }

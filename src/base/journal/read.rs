@@ -247,6 +247,18 @@ impl Store {
         })
     }
 
+    /// Number of different openings that the games of an event which count began from.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn opening_lines(&self, event: EventId) -> Result<u64, StoreError> {
+        self.database().check(|conn| {
+            let sql = "SELECT count(*) FROM (SELECT DISTINCT start, opening_moves FROM games
+                WHERE event = ? AND state = 'counted' AND start IS NOT NULL)";
+            conn.query_row(sql, [event.0], |row| row.get(0)).map(i64::cast_unsigned)
+        })
+    }
+
     /// The warnings about engines of an event, each once, in the order in which they came.
     ///
     /// # Errors

@@ -4,10 +4,15 @@
 //! is committed at once; when ends are frequent, commits are [`LINGER`] apart, so that a ply's share of a commit stays
 //! small; moves without an urgent entry after them wait up to [`PATIENCE`], or [`HASTE`] while viewers wait for them.
 //!
-//! Each reader runs on a thread of its own behind a queue of [`READER_QUEUE`] batches and never misses an entry. A
-//! reader that stalls delays commits once its queue is full, and games only after [`LIMIT`] further entries.
+//! A commit waits for the disk alone: readers follow at their own speed (`readers`).
 
-use crate::{EventHead, EventId, Moves, OpenedEvent, Store, StoreError, Writer, insert::Rows, now, side};
+use crate::{
+    EventHead, EventId, Moves, OpenedEvent, Store, StoreError, Writer,
+    insert::Rows,
+    now,
+    readers::{Feed, Hasty, Reader},
+    side,
+};
 use parking_lot::{Condvar, Mutex};
 use referee::{
     entry::{Entry, Stamped},
@@ -16,7 +21,7 @@ use referee::{
 use std::{
     fmt, mem,
     path::{Path, PathBuf},
-    sync::{Arc, mpsc},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -31,8 +36,6 @@ const LINGER: Duration = Duration::from_millis(10);
 const MANY: usize = 4096;
 /// Number of waiting entries at which senders block: the disk is too slow.
 const LIMIT: usize = 16 * MANY;
-/// Capacity of a reader's queue, in batches.
-const READER_QUEUE: usize = 1024;
 
 /// An event that is locked for playing but not yet written to: earlier entries can be replayed now.
 #[derive(Debug)]
@@ -128,12 +131,12 @@ impl Journal {
         let hasty: Vec<Hasty> = readers.iter_mut().filter_map(|reader| reader.is_hasty.take()).collect();
         let path = store.path().to_owned();
         let spawned = |source| StoreError::Thread(path.clone(), Arc::new(source));
-        let feeds = readers.into_iter().map(Feed::start).collect::<Result<Vec<_>, _>>().map_err(spawned)?;
-        let guard = Guard { inbox: Arc::clone(&inbox), path: path.clone() };
+        let feed = |reader| Feed::start(reader, path.clone(), event);
+        let feeds = readers.into_iter().map(feed).collect::<Result<Vec<_>, _>>().map_err(spawned)?;
+        let mut guard = Guard { inbox: Arc::clone(&inbox), path: path.clone(), failed: Some(failed) };
         let work = move || {
             if let Err((unwritten, error)) = write(&store, event, &guard.inbox, (&feeds, &hasty)) {
-                guard.inbox.fail(unwritten, error);
-                failed();
+                guard.fail(unwritten, error);
             }
             feeds.into_iter().for_each(Feed::finish);
             store
@@ -176,7 +179,7 @@ impl Journal {
         self.inbox.put_with(entries, records);
     }
 
-    /// Commits all waiting entries, waits for the readers, ends the threads and returns the store.
+    /// Commits all waiting entries, waits for the readers that still read, ends the threads and returns the store.
     ///
     /// # Errors
     /// [`StoreError::Stopped`] when an entry could not be stored, now or earlier.
@@ -203,69 +206,24 @@ impl Drop for Journal {
     }
 }
 
-/// A view of the event: sees every entry after its commit.
-pub struct Reader {
-    name: &'static str,
-    read: Read,
-    is_hasty: Option<Hasty>,
-}
-
-/// Whether somebody waits for moves.
-type Hasty = Box<dyn Fn() -> bool + Send>;
-
-/// Receives the entries of a commit.
-pub type Read = Box<dyn FnMut(&Arc<[Stamped]>) + Send>;
-
-impl Reader {
-    /// A reader; `name` becomes the name of its thread.
-    pub fn new(name: &'static str, read: impl FnMut(&Arc<[Stamped]>) + Send + 'static) -> Self {
-        Self { name, read: Box::new(read), is_hasty: None }
-    }
-
-    /// The same reader, for which moves are committed sooner while `is_hasty`. It is asked before each commit.
-    #[must_use]
-    pub fn while_hasty(self, is_hasty: impl Fn() -> bool + Send + 'static) -> Self {
-        Self { is_hasty: Some(Box::new(is_hasty)), ..self }
-    }
-}
-
-impl fmt::Debug for Reader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Sending side of a reader's queue.
-struct Feed {
-    batches: mpsc::SyncSender<Arc<[Stamped]>>,
-    thread: JoinHandle<()>,
-}
-
-impl Feed {
-    fn start(Reader { name, mut read, .. }: Reader) -> std::io::Result<Self> {
-        let (batches, inbox) = mpsc::sync_channel::<Arc<[Stamped]>>(READER_QUEUE);
-        let work = move || inbox.iter().for_each(|batch| read(&batch));
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(work)?;
-        Ok(Self { batches, thread })
-    }
-
-    fn finish(self) {
-        drop(self.batches);
-        // The panic message has been printed; the event does not depend on its views.
-        let _panicked = self.thread.join();
-    }
-}
-
-/// Fails the inbox when the writing thread panics; otherwise senders would block for ever.
-struct Guard {
+/// Fails the inbox and says so when the writing thread fails or panics; otherwise senders and the event would wait for ever.
+struct Guard<F: FnOnce()> {
     inbox: Arc<Inbox>,
     path: PathBuf,
+    failed: Option<F>,
 }
 
-impl Drop for Guard {
+impl<F: FnOnce()> Guard<F> {
+    fn fail(&mut self, unwritten: usize, error: StoreError) {
+        self.inbox.fail(unwritten, error);
+        self.failed.take().into_iter().for_each(|failed| failed());
+    }
+}
+
+impl<F: FnOnce()> Drop for Guard<F> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.inbox.fail(0, StoreError::Panicked(self.path.clone()));
+            self.fail(0, StoreError::Panicked(self.path.clone()));
         }
     }
 }
@@ -282,6 +240,7 @@ fn write(
     let mut last_commit = None;
     let is_hasty = || hasty.iter().any(|is_hasty| is_hasty());
     while let Some((batch, records)) = inbox.take(last_commit, is_hasty) {
+        feeds.iter().for_each(|feed| feed.announce(batch.len(), || rows.place()));
         database
             .write(|conn| {
                 batch.iter().try_for_each(|entry| rows.store(entry))?;
@@ -290,13 +249,8 @@ fn write(
             .map_err(|error| (batch.len(), error))?;
         inbox.committed(batch.len() + records.len());
         last_commit = Some(Instant::now());
-        if batch.is_empty() || feeds.is_empty() {
-            continue;
-        }
         let batch: Arc<[Stamped]> = batch.into();
-        for feed in feeds {
-            let _reader_panicked = feed.batches.send(Arc::clone(&batch));
-        }
+        feeds.iter().for_each(|feed| feed.commit(&batch));
     }
     Ok(())
 }

@@ -25,6 +25,10 @@ use std::{
     time::Duration,
 };
 
+/// Longest sleep of a client while its server cannot be reached, unless its `backoff` is longer; a host that starts again
+/// waits for its players at least as long.
+pub const AWAY: Duration = Duration::from_secs(60);
+
 settings! {
     /// A checked `renmei floodgate` file.
     #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -96,7 +100,7 @@ settings! {
     backoff: Duration = (Duration::from_secs(10)) shown Is("\"10s\""), Kind::Duration { zero: false },
         "the first wait before logging in again after a failure";
     backoff_most: Duration = (Duration::from_secs(900)) shown Is("\"15m\""), Kind::Duration { zero: false },
-        "longest wait; each wait is twice the one before, half of it random";
+        "longest wait; each wait is twice the one before, half of it random, and one minute at most while the server cannot be reached";
     reserve_mb: #[serde(skip)] u64 = (crate::RESERVE_MB) shown Is("512"), RESERVE, crate::keys::reserve!();
 }
 

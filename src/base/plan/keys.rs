@@ -354,6 +354,12 @@ pub const EVENT: Section = Section {
                 "the clocks of a replay: full ones, or what the drawn game left of the main time",
             ),
             key(
+                "starved",
+                Words(&["lose", "replay"]),
+                Is("\"lose\""),
+                "a game that an engine loses on time after it has waited for a processor for at least as long as it was late (only Linux counts that): lost, or played again, up to ten times; it then does not count",
+            ),
+            key(
                 "break",
                 ZERO,
                 Is("\"0\""),
@@ -561,6 +567,21 @@ pub const ADJUDICATION: Section = Section {
     ]],
 };
 
+/// The rules of the tables of results that were played elsewhere.
+pub const RESULTS_FILE: Section = Section {
+    title: "The file of `renmei import --rules`",
+    about: "",
+    keys: &[&[
+        key(
+            "scoring",
+            Other("table"),
+            Says("1, 0.5 and 0"),
+            "what games and byes are worth: see `[scoring]`",
+        ),
+        key("tiebreaks", Other("table"), Says("those of the format"), "what ranks players who are level"),
+    ]],
+};
+
 /// What games and byes are worth.
 pub const SCORING: Section = Section {
     title: "`[scoring]`",
@@ -591,7 +612,7 @@ const POINTS: Kind = Other("number from 0 to 1000, or a table by colour");
 pub const TIEBREAKS: Section = Section {
     title: "`[tiebreaks]`",
     about: "Players with equal scores are ranked by the first of these rules in which they differ; players who are equal in \
-        all of them keep the order of entry. An opponent is counted once for each encounter, a score has its byes. \
+        all of them share a rank, in the order of entry. An opponent is counted once for each encounter, a score has its byes. \
         `buchholz` (Solkoff, SOS): the sum of the opponents' scores. `sosos`: the sum of the opponents' Buchholz scores. \
         `median`: Buchholz without the highest and the lowest opponent. `median-of-beaten`: the sum of the scores of the \
         beaten opponents without the highest and the lowest of them, as some Japanese tables have it. `sonneborn-berger`: \
@@ -611,7 +632,7 @@ pub const TIEBREAKS: Section = Section {
             "bye",
             Words(&["own-score", "nothing"]),
             Is("\"own-score\""),
-            "what a bye adds to Buchholz, median and Sonneborn-Berger: an opponent with the player's own score, as FIDE has it, or nothing, as in Japanese events",
+            "what a bye adds to Buchholz, median and Sonneborn-Berger: an opponent with the player's own score, or nothing, as in Japanese events",
         ),
     ]],
 };

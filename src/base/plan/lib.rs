@@ -29,7 +29,7 @@ pub mod notify;
 pub mod password;
 pub mod pattern;
 mod places;
-mod ranking;
+pub mod ranking;
 mod reader;
 mod reference;
 pub mod serve;

@@ -28,7 +28,7 @@ settings! {
 }
 
 /// What a notice is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum NoticeKind {
     /// A sequential test reached its verdict.
@@ -47,8 +47,7 @@ pub enum NoticeKind {
 
 impl NoticeKind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Verdict, Self::End, Self::FaultLimit, Self::EngineHalted, Self::Restarted, Self::Disk];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its word in configurations and notices.
     pub fn word(self) -> &'static str {
@@ -81,9 +80,9 @@ impl NotifyConfig {
 
 fn kinds(table: &Table<'_>) -> Option<Vec<NoticeKind>> {
     let item = table.item("on")?;
-    let words = NoticeKind::ALL.map(NoticeKind::word);
-    let chosen = item.elements(&format!("a list of {}", listed(words, "and")));
-    let kind = |word: &str| NoticeKind::ALL.into_iter().find(|kind| kind.word() == word);
+    let words: Vec<_> = NoticeKind::ALL.iter().map(|kind| kind.word()).collect();
+    let chosen = item.elements(&format!("a list of {}", listed(words.iter().copied(), "and")));
+    let kind = |word: &str| NoticeKind::ALL.iter().copied().find(|kind| kind.word() == word);
     Some(chosen.iter().filter_map(|item| kind(item.word(&words)?)).collect())
 }
 

@@ -1,9 +1,9 @@
 //! The tables about the ranking: `[scoring]` and `[tiebreaks]`.
 
 use crate::{
-    EnginePlan,
-    keys::{BY_COLOUR, SCORING, TIEBREAKS},
-    reader::{Item, Table, listed},
+    EnginePlan, Faults,
+    keys::{BY_COLOUR, RESULTS_FILE, SCORING, TIEBREAKS},
+    reader::{self, Item, Table, listed},
 };
 use contest::{
     scoring::Scoring,
@@ -11,9 +11,22 @@ use contest::{
     standings::{RankingRules, TieBreak},
 };
 use referee::points::Points;
+use std::{path::Path, slice};
 
 /// Most points that a game may be worth.
 const MAX_POINTS: f64 = 1000.0;
+
+/// Reads the file of the rules that the tables of results from elsewhere have.
+///
+/// # Errors
+/// When the file cannot be read, and every fault in it.
+pub fn load(path: &Path, stage: &Stage) -> Result<RankingRules, Faults> {
+    reader::read_file(path, |text, environment| {
+        reader::read(text, Some(path), environment, &[&RESULTS_FILE], |root| {
+            rules(root, slice::from_ref(stage), &[], 0)
+        })
+    })
+}
 
 /// Reads `[scoring]` and `[tiebreaks]`; `seed` is the event's.
 pub fn rules(root: &Table<'_>, stages: &[Stage], engines: &[EnginePlan], seed: u64) -> RankingRules {
@@ -31,6 +44,7 @@ pub fn rules(root: &Table<'_>, stages: &[Stage], engines: &[EnginePlan], seed: u
         bye_is_opponent: tie_breaks.word("bye") != Some("nothing"),
         seed,
         ratings: engines.iter().map(|engine| engine.rating).collect(),
+        open: false,
     };
     if rules.ranks_by_rating() && rules.ratings.iter().all(Option::is_none) {
         tie_breaks.fault("order", "\"rating\" needs the key `rating` of the engines, and none has it");
@@ -93,7 +107,7 @@ fn unknown(word: &str) -> String {
     if let Some((_, here)) = ELSEWHERE.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)) {
         return format!("\"{word}\" is called {here} here; the guide to configuration has the formulas");
     }
-    let known = TieBreak::ALL.map(|known| format!("\"{}\"", known.key()));
+    let known: Vec<_> = TieBreak::ALL.iter().map(|known| format!("\"{}\"", known.key())).collect();
     format!("\"{word}\" is not {}", listed(known.iter().map(String::as_str), "or"))
 }
 
@@ -101,7 +115,7 @@ fn order(item: &Item<'_>, stages: &[Stage]) -> Vec<TieBreak> {
     let mut order = vec![];
     for element in item.elements("a list of tie-breaks") {
         let Some(word) = element.text("the name of a tie-break") else { continue };
-        let Some(tie_break) = TieBreak::ALL.into_iter().find(|known| known.key() == word) else {
+        let Some(tie_break) = TieBreak::ALL.iter().copied().find(|known| known.key() == word) else {
             element.fault(unknown(word));
             continue;
         };

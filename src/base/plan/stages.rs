@@ -150,13 +150,14 @@ fn replay_draws(event: &Table<'_>, stages: &[Stage]) -> ReplayDraws {
     let word = event.word("replay_draws").unwrap_or("no");
     let limit = event.integer("replay_limit");
     let (which, clocks) = (event.word("replayed_draws"), event.word("replay_clocks"));
+    let starved = event.word("starved") == Some("replay");
     if word == "no" {
         let others = ["replay_limit", "replayed_draws", "replay_clocks"];
         for key in others.into_iter().filter(|key| event.has(key)) {
             let message = "no draw is played again; say `replay_draws = \"same\"` or `\"swap\"` too";
             event.fault(key, message);
         }
-        return ReplayDraws::default();
+        return ReplayDraws { starved, ..ReplayDraws::default() };
     }
     if stages.iter().any(|stage| stage.format.is_sequential()) {
         event.fault("replay_draws", "a sequential test counts its draws; leave it out");
@@ -166,6 +167,7 @@ fn replay_draws(event: &Table<'_>, stages: &[Stage]) -> ReplayDraws {
         swap_colors: word == "swap",
         only_sennichite: which == Some("sennichite"),
         keeps_clocks: clocks == Some("remaining"),
+        starved,
     }
 }
 

@@ -163,10 +163,10 @@ impl StoredPlan {
     }
 
     /// The plan of results without moves, of games that were played elsewhere.
-    pub fn of_results(name: &str, players: &[String], stage: Stage) -> Self {
+    pub fn of_results(name: &str, players: &[String], stage: Stage, ranking: RankingRules) -> Self {
         let player = |name: &String| StoredEngine { name: name.clone(), ..StoredEngine::default() };
         let engines = players.iter().map(player).collect();
-        Self { stages: vec![stage], engines, ..Self::of_records(name) }
+        Self { stages: vec![stage], engines, ranking, ..Self::of_records(name) }
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {

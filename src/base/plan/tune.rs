@@ -78,6 +78,9 @@ pub fn read(root: &Table<'_>, event: &Table<'_>, openings: Option<&OpeningPlan>)
             );
         }
     }
+    if event.word("starved") == Some("replay") {
+        event.fault("starved", "the games of a tuning are not played again; leave it out");
+    }
     if root.has("stage") {
         root.fault("stage", "has no meaning where options are tuned; leave it out");
     }

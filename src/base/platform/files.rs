@@ -40,9 +40,12 @@ pub use side::{
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Read as _},
     path::Path,
 };
+
+/// How a SQLite database begins.
+const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 
 /// The permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -149,11 +152,29 @@ pub fn is_program(path: &Path) -> bool {
 /// Creates a file under a name of the program's own choice, or empties the one that is there.
 ///
 /// # Errors
-/// When the name is a link or no regular file, or the file cannot be written.
+/// When the name is a link, a database or no regular file, or the file cannot be written.
 pub fn create(path: &Path) -> io::Result<File> {
+    refuse_database(path)?;
     let file = open(path)?;
     file.set_len(0)?;
     Ok(file)
+}
+
+/// Refuses a name that is a database, for a file that would replace what it holds or write into it.
+///
+/// # Errors
+/// When the file of this name is a SQLite database.
+pub fn refuse_database(path: &Path) -> io::Result<()> {
+    let mut head = [0; SQLITE.len()];
+    // Of a name like `/dev/fd/3`, reading would take something away.
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    match is_file
+        && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+        && head == *SQLITE
+    {
+        true => Err(io::Error::other("it is a database, which is not replaced; give the file another name")),
+        false => Ok(()),
+    }
 }
 
 /// Refuses a symbolic link under a name of the program's own choice, for files that another library opens.
@@ -221,6 +242,20 @@ mod every_system {
         assert!(read_linked(&path).is_ok());
         fs::write(&path, "longer").unwrap();
         assert_ne!(Stamp::at(&path).unwrap().bytes, stamp.bytes);
+    }
+
+    #[test]
+    fn no_file_replaces_a_database() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("cup.db");
+        let database = [&SQLITE[..], b"all games"].concat();
+        fs::write(&path, &database).unwrap();
+        for create in [create, create_shared] {
+            assert!(create(&path).unwrap_err().to_string().contains("it is a database"));
+            assert_eq!(fs::read(&path).unwrap(), database);
+            drop(create(&place.path().join("page.html")).unwrap());
+            drop(create(&place.path().join("page.html")).unwrap());
+        }
     }
 
     #[test]

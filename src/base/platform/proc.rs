@@ -51,6 +51,11 @@ impl Stat {
         b"ZX".contains(&self.state)
     }
 
+    /// True if it runs, or waits for a processor.
+    pub fn is_ready(&self) -> bool {
+        self.state == b'R'
+    }
+
     /// True if it is stopped, or has ended.
     pub fn rests(&self) -> bool {
         b"Tt".contains(&self.state) || self.has_ended()
@@ -61,6 +66,15 @@ impl Stat {
 pub(crate) fn numbers(directory: &str) -> impl Iterator<Item = i32> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The children of a process: each of its threads may have some.
+pub(crate) fn children(pid: i32) -> Vec<i32> {
+    let tasks = format!("/proc/{pid}/task");
+    let lines =
+        numbers(&tasks).filter_map(|thread| fs::read_to_string(format!("{tasks}/{thread}/children")).ok());
+    let lines: String = lines.collect();
+    lines.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// The lines of `/proc/PID/status`.

@@ -6,7 +6,7 @@
 //! | [`Member::cpu`], in ticks of [`TICK`] | 10 ms | | 15.625 ms |
 //! | [`Member::memory`] | resident (`VmRSS`) | | working set |
 //! | [`memory`] of the machine | `/proc/meminfo` | `None` | `GlobalMemoryStatusEx` |
-//! | [`queued`] threads | `/proc/PID/task/*/schedstat` | `None` | `None` |
+//! | [`threads`] of a process, [`is_ready`] | `/proc/PID/task/*/schedstat` | `None` | `None` |
 //! | [`limits`] of memory | the control groups of this process | none | none |
 //! | [`processor_time`] of this process | `clock_gettime` | `clock_gettime` | `GetProcessTimes` |
 //! | [`start`] of a process | ticks since the boot | `None` | intervals of 100 ns since 1601 |
@@ -72,7 +72,7 @@ pub fn cpu_of(group: i32) -> Option<Duration> {
 /// Processor time that the living members of a process group have used, and that their threads have waited for: as much
 /// on a busy machine as on an idle one. `None` as for [`cpu_of`].
 pub fn wanted_by(group: i32) -> Option<Duration> {
-    let waited = |pid| queued(pid).unwrap_or_default().into_iter().map(|(_, time)| time).sum::<Duration>();
+    let waited = |pid| threads(pid).unwrap_or_default().iter().map(|thread| thread.queued).sum::<Duration>();
     sum(members(group)?, |member| Some(member.cpu? + waited(member.pid)))
 }
 
@@ -82,16 +82,36 @@ fn sum<T: std::iter::Sum>(members: Vec<Member>, of: impl Fn(&Member) -> Option<T
     is_known.then(|| members.iter().filter_map(&of).sum())
 }
 
-/// For how long each living thread of a process has waited for a processor since it began, although it could have run; by
-/// the numbers of the threads. `None` where the system does not count it.
-pub fn queued(pid: u32) -> Option<Vec<(u32, Duration)>> {
-    side::queued(pid)
+/// What a living thread has had of the processors since it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number.
+    pub id: u32,
+    /// Time on a processor.
+    pub ran: Duration,
+    /// Time in which it could have run, but waited for a processor. It grows when a wait is over.
+    pub queued: Duration,
 }
 
-/// The longest time that one thread waited for a processor between two calls of [`queued`].
-pub fn waited(before: &[(u32, Duration)], now: &[(u32, Duration)]) -> Duration {
-    let earlier = |thread: u32| before.iter().find(|(known, _)| *known == thread).map(|&(_, time)| time);
-    let since = |&(thread, time): &(u32, Duration)| time.saturating_sub(earlier(thread).unwrap_or_default());
+/// The living threads of a process. `None` where the system does not count their time.
+pub fn threads(pid: u32) -> Option<Vec<Thread>> {
+    side::threads(pid)
+}
+
+/// True if a thread of a process runs, or waits for a processor.
+pub fn is_ready(pid: u32) -> bool {
+    side::is_ready(pid)
+}
+
+/// A process and its living descendants; the process alone where the system does not tell.
+pub fn family(pid: u32) -> Vec<u32> {
+    side::family(pid)
+}
+
+/// The longest time that one thread waited for a processor between two calls of [`threads`].
+pub fn waited(before: &[Thread], now: &[Thread]) -> Duration {
+    let earlier = |id: u32| before.iter().find(|thread| thread.id == id).map(|thread| thread.queued);
+    let since = |thread: &Thread| thread.queued.saturating_sub(earlier(thread.id).unwrap_or_default());
     now.iter().map(since).max().unwrap_or_default()
 }
 
@@ -152,17 +172,24 @@ mod tests {
     #[test]
     fn the_longest_wait_of_a_thread_counts_from_the_first_look_or_from_its_birth() {
         let ms = Duration::from_millis;
-        let before = [(1, ms(50)), (2, ms(400))];
-        assert_eq!(waited(&before, &[(1, ms(90)), (2, ms(410)), (3, ms(30))]), ms(40));
-        assert_eq!(waited(&before, &[(3, ms(60)), (1, ms(50))]), ms(60));
+        let thread = |id, queued| Thread { id, ran: ms(7), queued: ms(queued) };
+        let before = [thread(1, 50), thread(2, 400)];
+        assert_eq!(waited(&before, &[thread(1, 90), thread(2, 410), thread(3, 30)]), ms(40));
+        assert_eq!(waited(&before, &[thread(3, 60), thread(1, 50)]), ms(60));
         assert_eq!(waited(&before, &[]), ms(0));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn threads_of_this_process_have_waited_for_a_processor_for_some_time() {
-        let queued = queued(std::process::id()).unwrap();
-        assert!(queued.iter().any(|(thread, _)| *thread == std::process::id()), "{queued:?}");
+        let own = std::process::id();
+        let threads = threads(own).unwrap();
+        assert!(threads.iter().any(|thread| thread.id == own && !thread.ran.is_zero()), "{threads:?}");
+        assert!(is_ready(own) && !is_ready(u32::MAX), "this thread runs");
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        assert!(family(own).starts_with(&[own]) && family(own).contains(&child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

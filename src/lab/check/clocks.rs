@@ -7,6 +7,7 @@ use super::{
     report::{Row, Verdict, text},
 };
 use platform::usage;
+use referee::number::number;
 use std::time::Duration;
 
 /// Byoyomi in ms, and the number of moves timed with it.
@@ -14,11 +15,44 @@ const BYOYOMI: [(u64, usize); 4] = [(100, 6), (200, 5), (500, 4), (1000, 3)];
 /// Fixed time in ms, and the number of moves timed with it.
 const MOVETIME: (u64, usize) = (200, 6);
 
+/// How often an answer is measured again that a busy machine made late.
+const AGAIN: usize = 3;
+
 async fn ask(exam: &mut Exam, games: &mut MiddleGames, go: &str, limit: Duration) -> Result<Answer, Failure> {
     let spot = games.next().ok_or_else(|| Failure::not_running("no position to ask about"))?;
-    let answer = exam.ask_again(&spot.line, go, limit, |_| true).await?;
+    let mut answer = exam.ask_again(&spot.line, go, limit, |_| true).await?;
+    for _ in 0..AGAIN {
+        if !is_starved(&answer, limit) {
+            break;
+        }
+        exam.waits.push(answer.waited);
+        answer = exam.ask_again(&spot.line, go, limit, |_| true).await?;
+    }
+    if is_starved(&answer, limit) {
+        exam.waits.push(answer.waited);
+        answer.took = answer.took.saturating_sub(answer.waited);
+    }
     exam.infos.judge(&spot, &answer.infos);
     Ok(answer)
+}
+
+/// True if most of what an answer was late by was a wait for a processor.
+fn is_starved(answer: &Answer, limit: Duration) -> bool {
+    let late = answer.took.saturating_sub(limit);
+    !late.is_zero() && answer.waited * 2 >= late
+}
+
+/// Names the machine where it, and not the engine, was late.
+fn busy(waits: &[Duration]) -> Option<Row> {
+    let longest = waits.iter().max()?;
+    let seen = format!(
+        "{} late after a wait for a processor, of up to {}, and measured again",
+        number(waits.len(), "answer"),
+        text(*longest)
+    );
+    Some(Row::note("busy machine", seen).advising(
+        "other programs take the processors from the engine; check on a quiet machine for the exact time to spare",
+    ))
 }
 
 /// Times moves under byoyomi of 100 ms to 1 s, then under other time controls.
@@ -44,6 +78,8 @@ pub async fn all(exam: &mut Exam) {
         note(exam, &format!("byoyomi {ms} ms"), limit, &took);
     }
     main_times(exam, &mut games).await;
+    let busy = busy(&exam.waits);
+    busy.into_iter().for_each(|row| exam.add(row));
     load(exam);
 }
 
@@ -221,6 +257,21 @@ mod tests {
             (row.verdict, row.seen.as_str()),
             (Verdict::Pass, "2 moves in 60 to 85 ms: 15 ms to spare")
         );
+    }
+
+    #[test]
+    fn an_answer_that_a_busy_machine_made_late_is_not_held_against_the_engine() {
+        let answer =
+            |took, waited| Answer { mv: String::new(), took: MS(took), waited: MS(waited), infos: vec![] };
+        assert!(is_starved(&answer(950, 800), MS(100)));
+        assert!(!is_starved(&answer(950, 300), MS(100)), "it is late by itself");
+        assert!(!is_starved(&answer(90, 80), MS(100)), "it is in time");
+        let row = busy(&[MS(800), MS(20)]).unwrap();
+        assert_eq!(
+            row.seen,
+            "2 answers late after a wait for a processor, of up to 800 ms, and measured again"
+        );
+        assert_eq!((row.verdict, busy(&[])), (Verdict::Note, None));
     }
 
     #[test]

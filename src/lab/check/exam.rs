@@ -29,6 +29,8 @@ pub struct Exam {
     pub infos: InfoTally,
     /// Questions that were answered only when asked again.
     pub lapses: Vec<Failure>,
+    /// Waits for a processor that made answers late.
+    pub waits: Vec<Duration>,
     /// Lines outside the protocol, from all processes.
     pub noise: BTreeSet<String>,
     rows: Vec<Row>,
@@ -42,6 +44,8 @@ pub struct Answer {
     /// Its move: the word after `bestmove`.
     pub mv: String,
     pub took: Duration,
+    /// Time of it in which the engine waited for a processor.
+    pub waited: Duration,
     pub infos: Vec<String>,
 }
 
@@ -84,6 +88,7 @@ impl Exam {
             facts: Facts { cores: Some(1.0), ..Facts::default() },
             infos: InfoTally::default(),
             lapses: Vec::new(),
+            waits: Vec::new(),
             noise: BTreeSet::new(),
             rows: Vec::new(),
             talk: Some(talk),
@@ -208,7 +213,7 @@ impl Exam {
             Ok(line) => {
                 let infos = std::mem::take(&mut talk.infos).into();
                 let took = line.at.saturating_duration_since(since);
-                Ok(Answer { mv: best_move(line), took, infos })
+                Ok(Answer { mv: best_move(line), took, waited: talk.waited(), infos })
             }
             Err(silence) => Err(self.failed("bestmove", limit, silence).await),
         }

@@ -6,6 +6,7 @@ use super::{
 };
 use notation::usi::{EngineLine, OptionDecl, OptionKind, nearest};
 use referee::number::number;
+use seat::usi::OPTIONS;
 use std::{collections::BTreeSet, time::Duration};
 
 /// A start-up that takes longer is reported as slow.
@@ -24,8 +25,12 @@ pub async fn greet(exam: &mut Exam) -> bool {
     let heard = exam.usi(|line| match line {
         EngineLine::IdName(name) => facts.name = Some(name.clone()),
         EngineLine::IdAuthor(author) => facts.author = Some(author.clone()),
+        // What comes beyond the limit is counted, and not kept.
+        EngineLine::Option(_) if facts.options.len() > OPTIONS => {}
         EngineLine::Option(option) => facts.options.push(option.clone()),
-        EngineLine::Unknown(line) if line.starts_with("option") => broken.push(line.clone()),
+        EngineLine::Unknown(line) if line.starts_with("option") && broken.len() < OPTIONS => {
+            broken.push(line.clone());
+        }
         _ => {}
     });
     let heard = heard.await;
@@ -48,6 +53,11 @@ pub async fn greet(exam: &mut Exam) -> bool {
     };
     let row = named(exam.facts.name.as_deref(), exam.facts.author.as_deref(), took);
     exam.add(row);
+    if exam.facts.options.len() > OPTIONS {
+        let row = Row::fault("options", format!("the engine declares more than {OPTIONS} options"));
+        exam.add(row.advising("in an event this is a fault at its start"));
+        return false;
+    }
     for row in options(&exam.facts.options, &broken, &exam.settings.plan.options) {
         exam.add(row);
     }

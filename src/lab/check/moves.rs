@@ -276,7 +276,8 @@ mod tests {
 
     fn answered(line: &str, mv: &str) -> Tally {
         let mut tally = Tally::default();
-        let answer = Answer { mv: mv.to_owned(), took: Duration::ZERO, infos: vec![] };
+        let answer =
+            Answer { mv: mv.to_owned(), took: Duration::ZERO, waited: Duration::ZERO, infos: vec![] };
         tally.count(&Spot::read(line).unwrap(), Ok(answer));
         tally
     }

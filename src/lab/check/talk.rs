@@ -48,6 +48,8 @@ pub struct Talk {
     pub noise: BTreeSet<String>,
     /// Device that it computes on, as it says.
     pub device: Option<String>,
+    /// Its threads when something was sent to it last.
+    threads: Vec<usage::Thread>,
 }
 
 /// A line of an engine.
@@ -89,6 +91,7 @@ impl Talk {
             unasked: Vec::new(),
             noise: BTreeSet::new(),
             device: None,
+            threads: vec![],
         })
     }
 
@@ -100,6 +103,7 @@ impl Talk {
             self.pending.extend_from_slice(line.as_bytes());
             self.pending.push(b'\n');
         }
+        self.threads = self.threads();
         self.flush();
         Instant::now()
     }
@@ -195,6 +199,16 @@ impl Talk {
     /// Processes of the engine, where the system tells.
     pub fn members(&self) -> Option<Vec<Member>> {
         self.group().and_then(usage::members)
+    }
+
+    fn threads(&self) -> Vec<usage::Thread> {
+        let process = self.group().map(i32::cast_unsigned);
+        process.into_iter().flat_map(usage::family).filter_map(usage::threads).flatten().collect()
+    }
+
+    /// For how long the engine has waited for a processor since something was sent to it last.
+    pub fn waited(&self) -> Duration {
+        usage::waited(&self.threads, &self.threads())
     }
 
     fn group(&self) -> Option<i32> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// Why a game was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Less was searched at the move than half of what the engine usually does in the game, and with at most twice the usual
@@ -26,8 +26,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 7] =
-        [Self::Time, Self::Horizon, Self::Evaluation, Self::Book, Self::Rules, Self::Fault, Self::Unsearched];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name.
     pub fn name(self) -> &'static str {

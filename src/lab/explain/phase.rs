@@ -9,7 +9,7 @@ const OPENING: u32 = 30;
 const PIECES: usize = 8;
 
 /// A phase of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Up to ply 30.
@@ -22,7 +22,7 @@ pub enum Phase {
 
 impl Phase {
     /// All of them, in their order.
-    pub const ALL: [Self; 3] = [Self::Opening, Self::Middlegame, Self::Endgame];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The phase of a position, by the number of the move that is to be made in it and its SFEN.
     pub fn of(ply: u32, sfen: &str) -> Self {

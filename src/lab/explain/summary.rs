@@ -14,7 +14,7 @@ pub struct Share {
     /// The cause.
     pub cause: Cause,
     /// Losses with it, by phase.
-    pub phases: [usize; 3],
+    pub phases: [usize; Phase::ALL.len()],
     /// All losses with it.
     pub losses: usize,
     /// Their share of all losses.
@@ -48,15 +48,14 @@ impl<'a> Summary<'a> {
     }
 
     fn one(player: &'a str, own: Vec<&'a Explanation>) -> Self {
-        let counted = |cause: Cause| {
-            let here =
-                |phase: Phase| own.iter().filter(|one| one.cause == cause && one.phase == phase).count();
-            let phases = Phase::ALL.map(here);
+        let counted = |&cause: &Cause| {
+            let mut phases = [0; Phase::ALL.len()];
+            own.iter().filter(|one| one.cause == cause).for_each(|one| phases[one.phase as usize] += 1);
             let losses = phases.iter().sum();
             let (share, interval) = wilson(losses, own.len());
             Share { cause, phases, losses, share, interval }
         };
-        let causes = Cause::ALL.map(counted).into_iter().filter(|share| share.losses > 0).collect();
+        let causes = Cause::ALL.iter().map(counted).filter(|share| share.losses > 0).collect();
         let mut worst: Vec<_> = own.iter().copied().filter(|one| one.mv.is_some()).collect();
         worst.sort_by(|a, b| b.cost().total_cmp(&a.cost()));
         worst.truncate(WORST);

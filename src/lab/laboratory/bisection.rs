@@ -11,6 +11,7 @@
 
 use contest::standings::Pentanomial;
 use referee::rating::score_of_elo;
+use std::collections::BTreeMap;
 
 /// Sizes of a loss that are told apart, from [`LEAST_ELO`] to [`MOST_ELO`] in equal ratios.
 const SIZES: usize = 28;
@@ -28,6 +29,9 @@ const NOTHING_LOST: f64 = 0.05;
 const VARIANCE: (f64, f64) = (0.125, 4.0);
 /// Points at which the density of a result is taken.
 const POINTS: usize = 48;
+
+/// Pairs of a program in a row that repeat earlier ones, after which no more of its games are played.
+const ENOUGH_REPEATS: u64 = 16;
 
 /// What is known of a commit's build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,8 +54,19 @@ pub struct Bisection {
     builds: Vec<Build>,
     /// Pairs of each program against the good one, from its side, by the program's number.
     results: Vec<Pentanomial>,
+    /// What the games of each program have brought, by its number.
+    seen: BTreeMap<usize, Seen>,
     /// Losses in Elo, each with its probability before the first game.
     sizes: Vec<(f64, f64)>,
+}
+
+/// Pairs of a program.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    played: u64,
+    distinct: u64,
+    /// Pairs since the last distinct one.
+    repeats: u64,
 }
 
 /// Probabilities given the games so far.
@@ -93,7 +108,7 @@ impl Bisection {
         };
         let sum: f64 = (0..SIZES).map(|at| shares(at).1).sum();
         let sizes = (0..SIZES).map(shares).map(|(elo, share)| (elo, share / sum)).collect();
-        Self { builds: vec![Build::Unknown; commits], results: vec![[0; 5]], sizes }
+        Self { builds: vec![Build::Unknown; commits], results: vec![[0; 5]], seen: BTreeMap::new(), sizes }
     }
 
     /// Notes how a commit builds. Commits of one program are on the same side of the loss.
@@ -115,7 +130,26 @@ impl Bisection {
         self.results[program] = pairs;
     }
 
-    /// Games that were noted.
+    /// Notes how many pairs a program has played by now, repeated or not, after its results.
+    pub fn set_played(&mut self, program: usize, played: u64) {
+        let distinct = self.results[program].iter().sum();
+        let seen = self.seen.entry(program).or_default();
+        let repeats =
+            if seen.distinct == distinct { seen.repeats + played.saturating_sub(seen.played) } else { 0 };
+        *seen = Seen { played, distinct, repeats };
+    }
+
+    /// True if the last pairs of a program only repeated earlier ones: more of them say nothing.
+    pub fn is_used_up(&self, program: usize) -> bool {
+        self.seen.get(&program).is_some_and(|seen| seen.repeats >= ENOUGH_REPEATS)
+    }
+
+    /// True if there is a program of which no more games are played because they would only repeat others.
+    pub fn has_used_up(&self) -> bool {
+        self.seen.keys().any(|program| self.is_used_up(*program))
+    }
+
+    /// Games that were noted: those of distinct pairs.
     pub fn games(&self) -> u64 {
         self.results.iter().flatten().map(|pairs| 2 * pairs).sum()
     }
@@ -197,7 +231,7 @@ impl Bisection {
         let open = (0..gains.len()).filter(|commit| match self.builds[*commit] {
             Build::Unknown => true,
             Build::Failed => false,
-            Build::Program(number) => number != GOOD,
+            Build::Program(number) => number != GOOD && !self.is_used_up(number),
         });
         open.max_by(|a, b| gains[*a].total_cmp(&gains[*b]).then(b.cmp(a)))
     }

@@ -191,6 +191,11 @@ impl Tuning {
         }
     }
 
+    /// Forgets the result of a pair that is not applied yet.
+    pub fn forget(&mut self, k: u64) {
+        self.waiting.remove(&k);
+    }
+
     fn apply(&mut self, result: f64) {
         let k = self.applied + 1;
         let scale = self.spec.step(k);

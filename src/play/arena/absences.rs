@@ -12,10 +12,12 @@ use std::{
 /// Least time between two lines about who is awaited.
 const BETWEEN: Duration = Duration::from_secs(5);
 
-/// Since when players have been missing, and the last line about them.
+/// Until when players are awaited, and the last line about them.
 #[derive(Debug, Default)]
 pub(crate) struct Absences {
-    since: HashMap<PlayerId, Instant>,
+    until: HashMap<PlayerId, Instant>,
+    /// When the event began in this process: players who were never there may still be on their way back.
+    begun: Option<Instant>,
     printed: Vec<PlayerId>,
     printed_at: Option<Instant>,
 }
@@ -33,7 +35,7 @@ impl Absences {
     /// Nobody is absent from games that are not to begin.
     pub fn clear(&mut self) {
         self.printed.clear();
-        self.since.clear();
+        self.until.clear();
     }
 
     /// Rules on games that have waited long enough. Of the games that wait for one player, only the first is ruled on;
@@ -53,8 +55,7 @@ impl Absences {
             let absent = players.map(&is_absent);
             let overdue = [0, 1].map(|side| {
                 let first = awaited.insert(players[side]);
-                let since = self.since.get(&players[side]);
-                let over = since.is_some_and(|since| now.saturating_duration_since(*since) >= remote.wait);
+                let over = self.until.get(&players[side]).is_some_and(|until| *until <= now);
                 absent[side] && first && over
             });
             let outcome = ruling(absent, overdue, remote.missing);
@@ -62,28 +63,29 @@ impl Absences {
         }
         // Those who have logged in meanwhile are forgotten.
         let absent: HashSet<PlayerId> = awaited.into_iter().filter(|&player| is_absent(player)).collect();
-        self.since.retain(|player, _| absent.contains(player));
+        self.until.retain(|player, _| absent.contains(player));
+        let back_by = *self.begun.get_or_insert(now) + remote.returning;
         for player in absent {
-            self.since.entry(player).or_insert(now);
+            self.until.entry(player).or_insert(back_by.max(now + remote.wait));
         }
         let line = self.line(remote, now, name);
         for Ruling { pairing, absent, .. } in &rulings {
             let absent =
                 [pairing.black, pairing.white].into_iter().zip(absent).filter(|(_, absent)| **absent);
-            absent.for_each(|(player, _)| _ = self.since.remove(&player));
+            absent.for_each(|(player, _)| _ = self.until.remove(&player));
         }
         (rulings, line)
     }
 
     fn line(&mut self, remote: &Remote, now: Instant, name: impl Fn(PlayerId) -> String) -> Option<String> {
-        let mut players: Vec<PlayerId> = self.since.keys().copied().collect();
+        let mut players: Vec<PlayerId> = self.until.keys().copied().collect();
         players.sort_unstable();
         let recently = self.printed_at.is_some_and(|at| now.saturating_duration_since(at) < BETWEEN);
         if players == self.printed || (recently && !players.is_empty()) {
             return None;
         }
-        let line = self.since.values().min().map(|longest| {
-            let left = remote.wait.saturating_sub(now.saturating_duration_since(*longest));
+        let line = self.until.values().min().map(|first| {
+            let left = first.saturating_duration_since(now);
             let names: Vec<String> = players.iter().map(|player| name(*player)).collect();
             self.printed_at = Some(now);
             awaited_words(&names, remote.missing, left)
@@ -121,6 +123,53 @@ fn ruling(absent: [bool; 2], overdue: [bool; 2], missing: Missing) -> Option<Out
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        actor_thread::ActorThread,
+        play::Fixture,
+        remote::{RemotePlayers, Seating},
+        spectators::Spectators,
+    };
+    use std::sync::Arc;
+
+    /// An empty house.
+    struct Nobody;
+
+    impl RemotePlayers for Nobody {
+        fn waits(&self, _: PlayerId) -> bool {
+            false
+        }
+
+        fn seat(&self, _: Fixture, _: ActorThread) -> Seating {
+            Box::pin(async { None })
+        }
+
+        fn spectators(&self) -> &dyn Spectators {
+            unimplemented!("no game begins")
+        }
+
+        fn settle(&self, _: Duration) {}
+    }
+
+    #[test]
+    fn an_event_that_goes_on_gives_its_players_the_time_that_their_clients_sleep() {
+        let secs = Duration::from_secs;
+        let (wait, returning) = (secs(20), secs(75));
+        let remote = Remote { players: Arc::new(Nobody), wait, returning, missing: Missing::Forfeit };
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        let game = Pairing { stage: 0, index: 0, attempt: 0, round: 0, pair: 0, opening: 0, black, white };
+        let (mut absences, begin) = (Absences::default(), Instant::now());
+        let mut rulings_at = |after, is_here: bool| {
+            let is_absent = |player| player == white && !is_here;
+            let look =
+                absences.look(&[game], &remote, begin + secs(after), is_absent, |_| "sleeper".to_owned());
+            look.0.len()
+        };
+        assert_eq!([0, 30, 74].map(|after| rulings_at(after, false)), [0; 3], "its client is asleep");
+        assert_eq!(rulings_at(75, false), 1);
+        assert_eq!(rulings_at(76, true), 0);
+        assert_eq!([80, 99].map(|after| rulings_at(after, false)), [0; 2]);
+        assert_eq!(rulings_at(100, false), 1, "who leaves later is awaited as ever");
+    }
 
     #[test]
     fn a_line_names_the_absent_and_what_follows() {

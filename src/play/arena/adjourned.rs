@@ -10,6 +10,17 @@ use std::{path::Path, time::Duration};
 /// What is left to a player whose clock has nothing but main time, and stood at zero.
 const MIN_TIME: Duration = Duration::from_millis(1);
 
+/// Why a game does not go on from an earlier one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotKept {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The moves are gone.
+    #[error("the moves of game {} were dropped by `renmei prune`", .0.0)]
+    Pruned(GameId),
+}
+
 /// Where an adjourned game is played on.
 struct Kept {
     opening: Opening,
@@ -20,16 +31,16 @@ struct Kept {
 /// none at this place of the schedule.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// When the database cannot be read, or has the moves of the game no more.
 pub(crate) fn play_on(
     database: &Path,
     event: EventId,
     pairing: &Pairing,
     setup: &mut Setup,
     stated: impl FnOnce(GameId) -> [Option<Duration>; 2],
-) -> Result<bool, StoreError> {
+) -> Result<bool, NotKept> {
     let Some(game) = Store::read(database)?.adjourned_at(event, pairing)? else { return Ok(false) };
-    let Some(Kept { opening, mut times }) = kept(&game, setup.times) else { return Ok(false) };
+    let Some(Kept { opening, mut times }) = kept(&game, setup.times)? else { return Ok(false) };
     for (time, left) in times.iter_mut().zip(stated(game.row.game)) {
         *time = left.map_or(*time, |left| with(*time, left));
     }
@@ -40,17 +51,17 @@ pub(crate) fn play_on(
 /// Gives the players of a game the time that the replayed draw before it left them; false if there is no such draw.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// When the database cannot be read, or has the moves of the game no more.
 pub(crate) fn take_clocks_over(
     database: &Path,
     event: EventId,
     pairing: &Pairing,
     setup: &mut Setup,
     plan: &Plan,
-) -> Result<bool, StoreError> {
+) -> Result<bool, NotKept> {
     let Some(drawn) = Store::read(database)?.replayed_at(event, pairing)? else { return Ok(false) };
     let players = [drawn.row.pairing.black, drawn.row.pairing.white];
-    let Some(Kept { times, .. }) = kept(&drawn, plan.times(&drawn.row.pairing)) else { return Ok(false) };
+    let Some(Kept { times, .. }) = kept(&drawn, plan.times(&drawn.row.pairing))? else { return Ok(false) };
     // The players may have swapped colours; a clock that differs by colour is that of the new one.
     for (color, player) in [pairing.black, pairing.white].into_iter().enumerate() {
         let Some(before) = players.iter().position(|other| *other == player) else { return Ok(false) };
@@ -60,8 +71,13 @@ pub(crate) fn take_clocks_over(
 }
 
 /// The position and the clocks of a game; `None` for one that never began.
-fn kept(game: &FullGame, plan: [TimeControl; 2]) -> Option<Kept> {
-    let (start, opening) = (game.row.start.clone()?, game.row.opening.clone()?);
+fn kept(game: &FullGame, plan: [TimeControl; 2]) -> Result<Option<Kept>, NotKept> {
+    let (Some(start), Some(opening)) = (game.row.start.clone(), game.row.opening.clone()) else {
+        return Ok(None);
+    };
+    if game.row.pruned_at.is_some() {
+        return Err(NotKept::Pruned(game.row.game));
+    }
     let played = game.moves.iter().map(|(_, moved)| moved.mv);
     let moves = opening.split_whitespace().filter_map(Move::from_usi).chain(played).collect();
     let times = game.row.times.as_deref().copied().unwrap_or(plan);
@@ -70,7 +86,7 @@ fn kept(game: &FullGame, plan: [TimeControl; 2]) -> Option<Kept> {
         let control = times[color.index()];
         last.map_or(control, |(_, moved)| with(control, moved.left))
     });
-    Some(Kept { opening: Opening { start, moves }, times })
+    Ok(Some(Kept { opening: Opening { start, moves }, times }))
 }
 
 /// The clock with so much of its main time left.

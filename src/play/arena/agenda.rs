@@ -313,9 +313,14 @@ impl Agenda {
     }
 
     /// Whether a game of a sequential test is too far ahead of the first one that is neither played nor left out. That one
-    /// is never too far ahead itself, so somebody plays it, or it is the next to begin.
+    /// is never too far ahead itself, so somebody plays it, it is the next to begin, or it waits for the operator: without a
+    /// bound a test would be played to its last game while an early one is held.
     fn is_far_ahead(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
-        let Some(slots) = around.machine_slots() else { return false };
+        let slots = match around.machine_slots() {
+            Some(slots) => slots,
+            None if self.held.is_empty() => return false,
+            None => 0,
+        };
         let stage = self.plan.stages.get(usize::from(pairing.stage));
         if !stage.is_some_and(|stage| stage.format.is_sequential()) {
             return false;
@@ -427,7 +432,7 @@ impl Agenda {
                 "the game at place {} of the schedule could begin, and does not",
                 game.index + 1
             )),
-            Next::Wait if !plays && !self.held.is_empty() => Some(
+            Next::Wait | Next::Done if !plays && !self.held.is_empty() => Some(
                 "the schedule waits for adjourned games, until `renmei admin play-on` or `replay`".to_owned(),
             ),
             Next::Wait if !plays => {
@@ -443,6 +448,9 @@ impl Agenda {
         let of_pair = |game: &Pairing| (game.stage, game.pair) == (next.stage, pair);
         let here = self.running.iter().find(|(_, game)| of_pair(game)).map(|(game, _)| *game);
         let place = match (here, around.holder(next.stage, pair)) {
+            _ if self.held.iter().any(of_pair) => {
+                "waits for an adjourned game, until `renmei admin play-on` or `replay`".to_owned()
+            }
             (Some(game), _) => format!("is played here (game {})", game.0),
             (None, Some(place)) => place,
             (None, None) => "nobody plays".to_owned(),

@@ -1,22 +1,40 @@
-//! The arbiter's orders about players: penalties, withdrawals and returns, and pairings. They hold for rounds that are not paired yet, so
-//! that a restarted event pairs every round as it was paired.
+//! What the arbiter's orders about players and about games that are over come to, while an event is played and after its last
+//! game. Penalties, withdrawals and returns, and pairings hold for rounds that are not paired yet, so that a restarted event
+//! pairs every round as it was paired.
 
-use crate::{
-    away::Away,
-    dispatcher::Dispatcher,
-    operations::{Asked, Done, command::Command},
+use crate::operations::{Asked, Operations, command::Command};
+use contest::{
+    schedule::{Format, Pairing, Stage},
+    standings::{Settled, Standings},
 };
-use contest::schedule::{Format, Pairing};
 use notation::printable;
 use referee::{AbortBy, Color, Outcome, WinBy, entry::PlayerId, operation::Action, points::Points};
 use words::{Language, Message, refuse};
 
-impl Dispatcher<'_> {
-    /// Carries out an order about a player.
-    pub(crate) fn arbitrate(&mut self, asked: &Asked) -> Result<Done, Message> {
+/// What an order is decided by.
+pub(crate) struct Bench<'a> {
+    pub stages: &'a [Stage],
+    /// The names of the players at the start.
+    pub names: Vec<&'a str>,
+    pub standings: &'a Standings,
+    pub operations: &'a Operations,
+    /// The games that are handed out and not over; `None`: the event is over.
+    pub handed_out: Option<Vec<Pairing>>,
+}
+
+/// A game that is over.
+#[derive(Clone, Copy)]
+pub(crate) struct Past {
+    pub pairing: Pairing,
+    pub outcome: Outcome,
+}
+
+impl Bench<'_> {
+    /// The decision about a player that an order asks for.
+    pub fn about_player(&self, asked: &Asked) -> Result<Action, Message> {
         let (stage, round) = self.last_paired();
-        let format = self.plan.stages.get(usize::from(stage)).map(|stage| stage.format);
-        let action = match &asked.order {
+        let format = self.format(stage);
+        Ok(match &asked.order {
             Command::Penalty { points, .. } if *points <= Points::ZERO => {
                 return refuse(Language::penalty_above_zero);
             }
@@ -38,27 +56,30 @@ impl Dispatcher<'_> {
             }
             Command::Withdraw { player } => {
                 let (player, name) = self.entrant(player)?;
-                if self.agenda.standings.arbitration().has_withdrawn(player) {
+                if self.standings.arbitration().has_withdrawn(player) {
                     return refuse(|words| words.withdrawn_already(&name));
                 }
                 Action::Withdrawn { player, name, stage, round }
             }
             Command::Return { player } => {
                 let (player, name) = self.entrant(player)?;
-                if !self.agenda.standings.arbitration().has_withdrawn(player) {
+                if !self.standings.arbitration().has_withdrawn(player) {
                     return refuse(|words| words.not_withdrawn(&name));
                 }
                 Action::Returned { player, name, stage, round }
             }
             Command::Pair { black, white } => self.pairing([black, white])?,
             _ => return refuse(|_| "not an order about a player"),
-        };
-        Ok(self.decided(asked, None, action))
+        })
+    }
+
+    fn format(&self, stage: u8) -> Option<Format> {
+        self.stages.get(usize::from(stage)).map(|stage| stage.format)
     }
 
     /// The decision that two players meet in the next round of a Swiss.
     fn pairing(&self, names: [&str; 2]) -> Result<Action, Message> {
-        let ((stage, round), standings) = (self.last_paired(), &self.agenda.standings);
+        let ((stage, round), standings) = (self.last_paired(), self.standings);
         let Some(next) = standings.round_to_pair((stage, round)) else {
             return refuse(Language::no_round_to_pair);
         };
@@ -83,8 +104,8 @@ impl Dispatcher<'_> {
         Ok(Action::PairingGiven { players, black: black_name, white: white_name, stage, round })
     }
 
-    /// Takes back a decision about a player, for rounds that are not paired yet.
-    pub(crate) fn take_decision_back(&mut self, asked: &Asked, number: u64) -> Result<Done, Message> {
+    /// The decision that takes another one about a player back, for rounds that are not paired yet.
+    pub fn back(&self, number: u64) -> Result<Action, Message> {
         let (action, now) = (self.operations.inverse(number)?, self.last_paired());
         if let Action::Penalised { stage, .. } = action
             && stage != now.0
@@ -96,21 +117,57 @@ impl Dispatcher<'_> {
         {
             return refuse(|words| words.round_is_paired(round + 1));
         }
-        Ok(self.decided(asked, Some(number), action.as_of(now)))
+        Ok(action.as_of(now))
     }
 
-    fn decided(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
-        let done = self.done(asked, undoes, action);
-        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
-        done
+    /// The action that changes what a game counts as, and the operation that it takes back.
+    pub fn correction(
+        &self,
+        asked: &Asked,
+        Past { pairing, outcome: was }: Past,
+    ) -> Result<(Option<u64>, Action), Message> {
+        let game = asked.game;
+        if matches!(asked.order, Command::Rule { .. }) && self.operations.is_held(game) {
+            return refuse(|words| words.rule_when_played_on(game.0));
+        }
+        let (undoes, action) = asked.correction(self.operations, pairing, was)?;
+        if matches!(action, Action::Appealed { .. }) {
+            return Ok((undoes, action));
+        }
+        let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });
+        if !was.counts() && !is_left_out {
+            return refuse(|words| words.another_counts(game.0, &words.outcome(was)));
+        }
+        if let Some(why) = self.forbids_change(&pairing) {
+            return refuse(|words| words.stays_as_it_is(game.0, why.text(words)));
+        }
+        let replays = matches!(action, Action::Replayed { .. });
+        let replaced = |player: &PlayerId| self.standings.is_replaced(*player);
+        if let Some(player) = [pairing.black, pairing.white].into_iter().find(replaced).filter(|_| replays) {
+            return refuse(|words| words.player_is_replaced(&printable(self.name_of(player).as_bytes())));
+        }
+        Ok((undoes, action))
+    }
+
+    /// What follows from the result at this place and would have to be undone, if anything does yet.
+    fn forbids_change(&self, pairing: &Pairing) -> Option<Message> {
+        let is_knockout = matches!(self.format(pairing.stage), Some(Format::Knockout { .. }));
+        match self.standings.settled(pairing) {
+            // Rounds that were played stay as they were paired, and none follows.
+            Some(Settled::Round(_)) if self.handed_out.is_none() && !is_knockout => return None,
+            Some(why) => return Some(Message::of(|words| words.settled(why))),
+            None => {}
+        }
+        let ranked = self.stages.len() > 1 || self.standings.follows_results(pairing);
+        let follows = |other: &&Pairing| (other.stage, other.round) > (pairing.stage, pairing.round);
+        let other = self.handed_out.iter().flatten().find(follows).filter(|_| ranked)?;
+        Some(Message::of(|words| words.round_is_paired(other.round)))
     }
 
     /// The stage and the round that were paired last.
     fn last_paired(&self) -> (u8, u32) {
-        let away = self.away.iter().flat_map(Away::games);
-        let handed_out = self.agenda.running.values().chain(self.agenda.pending()).chain(away);
-        let last = handed_out.map(|game| (game.stage, game.round)).max();
-        last.unwrap_or_default().max(self.agenda.standings.now())
+        let last = self.handed_out.iter().flatten().map(|game| (game.stage, game.round)).max();
+        last.unwrap_or_default().max(self.standings.now())
     }
 
     /// The player of a name.
@@ -121,7 +178,7 @@ impl Dispatcher<'_> {
             substitutes.iter().find(|(_, substitute)| substitute == name).map(|(player, _)| *player);
         let is_replaced = |player: PlayerId| substitutes.iter().any(|(replaced, _)| *replaced == player);
         let of_plan = || {
-            let at = self.plan.engines.iter().position(|engine| engine.name == name)?;
+            let at = self.names.iter().position(|known| *known == name)?;
             Some(PlayerId::at(at)).filter(|player| !is_replaced(*player))
         };
         match substitute.or_else(of_plan) {
@@ -131,14 +188,14 @@ impl Dispatcher<'_> {
     }
 
     /// The name of a player now.
-    pub(crate) fn name_of(&self, player: PlayerId) -> String {
+    pub fn name_of(&self, player: PlayerId) -> String {
         let substitute = self.operations.substitutes().into_iter().find(|(replaced, _)| *replaced == player);
-        let of_plan = || self.plan.engines.get(player.index()).map(|engine| engine.name.clone());
+        let of_plan = || self.names.get(player.index()).map(|&name| name.to_owned());
         substitute.map(|(_, name)| name).or_else(of_plan).unwrap_or_default()
     }
 
     /// The end of a game that is not played, because a player has withdrawn, with the evidence.
-    pub(crate) fn default_of(&self, pairing: &Pairing, out: [bool; 2]) -> (Outcome, String) {
+    pub fn default_of(&self, pairing: &Pairing, out: [bool; 2]) -> (Outcome, String) {
         let outcome = match out {
             [true, true] => Outcome::Aborted { by: AbortBy::Missing },
             [black, _] => Outcome::loss(if black { Color::Black } else { Color::White }, WinBy::Default),

@@ -227,7 +227,7 @@ fn play(
 }
 
 fn order(operations: &Operations, command: Command) -> Answer {
-    let request = Request { named: None, reason: Some("its fan died".to_owned()), command };
+    let request = Request { named: None, reason: Some("its fan died".to_owned()), event: None, command };
     operations.carry_out("op", &request).unwrap_or_else(|why| Answer::refused(why.to_string()))
 }
 

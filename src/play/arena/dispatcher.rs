@@ -670,7 +670,7 @@ impl<'a> Dispatcher<'a> {
         let ended = matches!(stamped.entry, Entry::GameEnded(_) | Entry::Operator(_));
         batch.push(stamped);
         let at = journal::now();
-        for halt in &self.agenda.standings.halts()[halts..] {
+        for halt in self.agenda.standings.halts().get(halts..).unwrap_or_default() {
             let text = format!("{}; no further game of it begins", halt_words(&self.plan, halt));
             batch.push(Stamped { at, entry: Entry::Fault { player: Some(halt.player), text } });
         }
@@ -749,7 +749,7 @@ impl<'a> Dispatcher<'a> {
         Ok(())
     }
 
-    /// Hands a game out again that was drawn and is to be replayed; `draws` are those before.
+    /// Hands a game out again that is to be replayed; `draws` are the replays before.
     fn return_draw(&mut self, pairing: Pairing, draws: u32) {
         if self.agenda.standings.replays(&pairing) > draws {
             self.agenda.returned(pairing);
@@ -789,7 +789,7 @@ impl<'a> Dispatcher<'a> {
                 Choice::Game(pairing) => return Some(pairing),
                 Choice::Bye(bye) => self.happened(bye),
                 Choice::Default(pairing, out) => {
-                    let (outcome, evidence) = self.default_of(&pairing, out);
+                    let (outcome, evidence) = self.bench().default_of(&pairing, out);
                     self.end_unplayed(pairing, outcome, evidence);
                 }
                 Choice::Nothing => return None,
@@ -997,8 +997,9 @@ impl<'a> Dispatcher<'a> {
             return false;
         }
         let game = setup.game.0;
-        // The moves of the adjourned game are on the disk before the operation that adjourned it.
-        let found = self.operations.await_all().map_err(|why| why.to_string()).and_then(|()| {
+        // The games before it at its place have to be on the disk as well as the operations: another one may have gone on
+        // from the adjourned game since.
+        let found = self.await_disk().map_err(str::to_owned).and_then(|()| {
             let stated = |game| self.operations.in_force(|in_force| in_force.clocks(game));
             let found = adjourned::play_on(&self.plan.database, self.journal.event(), pairing, setup, stated);
             found.map_err(|error| error.to_string())

@@ -152,7 +152,7 @@ pub enum RunError {
         why: String,
     },
     /// The event has gone beyond the size that it is given.
-    #[error("`{0}` cannot become smaller than what was played of it: {1}")]
+    #[error("`{0}` cannot become smaller than what was played of it: {1}; `--fresh` begins it anew")]
     Size(String, SizeFault),
     /// Engines that cannot play, before anything was started.
     #[error("{}", .0.join("\n"))]

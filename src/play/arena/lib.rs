@@ -7,6 +7,7 @@
 mod absences;
 pub mod actor_thread;
 mod adjourned;
+pub mod afterwards;
 mod agenda;
 mod arbitration;
 mod away;

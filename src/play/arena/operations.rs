@@ -22,7 +22,7 @@ use notation::printable;
 use parking_lot::{Condvar, Mutex};
 use referee::{
     Outcome,
-    entry::{Entry, GameId, PlayerId},
+    entry::{Entry, GameId, PlayerId, Stamped},
     operation::{Action, InForce, NamedGame, Operation, Whom},
     sink::Sink,
 };
@@ -293,15 +293,6 @@ impl Operations {
         self.in_force(|in_force| in_force.held().any(|(held, _)| held == game))
     }
 
-    /// Waits until every operation so far is on the disk, and with them what happened before.
-    ///
-    /// # Errors
-    /// When they are not after a while.
-    pub fn await_all(&self) -> Result<(), Message> {
-        let last = self.in_force(InForce::next).saturating_sub(1);
-        self.await_commit(last)
-    }
-
     /// The machines that get no more games, each with the reason.
     pub fn dropped_machines(&self) -> Vec<(String, String)> {
         let state = self.0.state.lock();
@@ -319,17 +310,20 @@ impl Operations {
     /// A reader of committed entries, for the journal.
     pub fn reader(&self) -> Reader {
         let operations = self.clone();
-        Reader::new("operations", move |batch| {
-            let mut state = operations.0.state.lock();
-            for stamped in batch.iter() {
-                match &stamped.entry {
-                    Entry::Operator(operation) => state.committed = state.committed.max(operation.number),
-                    _ => state.boards.fold(stamped),
-                }
+        Reader::new("operations", move |batch| operations.take(batch))
+    }
+
+    /// Takes entries that are on the disk.
+    pub(crate) fn take(&self, batch: &[Stamped]) {
+        let mut state = self.0.state.lock();
+        for stamped in batch {
+            match &stamped.entry {
+                Entry::Operator(operation) => state.committed = state.committed.max(operation.number),
+                _ => state.boards.fold(stamped),
             }
-            drop(state);
-            operations.0.committed.notify_all();
-        })
+        }
+        drop(state);
+        self.0.committed.notify_all();
     }
 
     /// Records an operation; returns its number.
@@ -389,7 +383,7 @@ impl Operations {
         }
         let done = self.operate(&by, reason, &request.command)?;
         self.await_commit(done.number)?;
-        Ok(Answer { ok: true, text: done.text, operation: Some(done.number), list: None })
+        Ok(Answer { ok: true, text: done.text, operation: Some(done.number), ..Answer::default() })
     }
 
     fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, Message> {

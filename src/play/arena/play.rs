@@ -31,9 +31,9 @@ pub struct Fixture {
     pub setup: Setup,
     /// Its place in the schedule.
     pub pairing: Pairing,
-    /// How often it was drawn before without counting.
+    /// How often it was played to its end before without counting.
     pub draws: u32,
-    /// Which draws of it will be played again and do not count.
+    /// Which of its endings will be played again and do not count.
     pub replay: ReplayDraws,
     /// Options of the engines for this game alone, black's first.
     pub options: [GameOptions; 2],
@@ -42,9 +42,9 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// True if a game that ends so is played again, and does not count.
-    pub fn replays(&self, outcome: Outcome) -> bool {
-        self.replay.replays(outcome, self.draws)
+    /// True if a game that ends so, with this evidence, is played again, and does not count.
+    pub fn replays(&self, outcome: Outcome, evidence: &str) -> bool {
+        self.replay.replays(outcome, evidence, self.draws)
     }
 
     /// The same game with the clocks of a machine of another speed; then they are part of its first entry.
@@ -120,7 +120,7 @@ pub async fn play_under(
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
             (color, reply) = next_reply(running.seats, id) => Input::Reply(color, running.fair(color, reply, &game)),
-            () = running.alarm.rings() => match running.grace() {
+            () = running.alarm.rings() => match running.grace(&game) {
                 None => Input::FlagFell,
                 Some(later) => {
                     running.alarm.set(Some(later));
@@ -281,12 +281,16 @@ impl PlayLoop<'_> {
         reply
     }
 
-    /// When the alarm rings again, if this program was so late that it may not have read yet what came in time; at most
-    /// once a turn.
-    fn grace(&mut self) -> Option<Instant> {
+    /// When the alarm rings again: if this program was so late that it may not have read yet what came in time, at most
+    /// once a turn; and while the engine waits for a processor, so that its answer shows for how long.
+    fn grace(&mut self, game: &Game) -> Option<Instant> {
         let late = self.lag.late_since(self.turn);
-        let again = late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true);
-        again.then(|| Instant::now() + late)
+        if late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true) {
+            return Some(Instant::now() + late);
+        }
+        let allowed = game.clock_allowance(game.turn()).filter(|_| !game.is_ruled_elsewhere())?;
+        let more = self.seats[game.turn().index()].trace.a_moment(self.turn, allowed)?;
+        Some(Instant::now() + more)
     }
 
     fn started(&self) -> GameStarted {
@@ -299,8 +303,8 @@ impl PlayLoop<'_> {
     fn ended(&mut self, outcome: Outcome, reason: &str, game: &Game) {
         self.alarm.set(None);
         self.outcome = Some(outcome);
-        let replayed = self.fixture.replays(outcome);
         let evidence = self.evidence(outcome, reason, game);
+        let replayed = self.fixture.replays(outcome, &evidence);
         let pairing = self.fixture.pairing;
         self.sink.happened(Entry::GameEnded(GameEnded {
             game: self.id,

@@ -341,16 +341,18 @@ async fn the_alarm_waits_once_for_a_machine_that_was_late() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_speaks_out_of_turn_loses_even_by_resigning() {
-    let (mut table, black, white) = ScriptedGame::new();
-    let (mut black, white) = (black.follow(&[]).await, white.follow(&[]).await);
-    let early = async {
-        black.turn().await;
-        sleep(secs(2)).await;
-        white.answer(Said::Resign, Duration::ZERO).await;
-    };
-    let (outcome, ()) = join!(table.play(sudden_death(secs(10))), early);
-    assert_eq!(outcome, win(Color::Black, WinBy::IllegalMove(Foul::OutOfTurn)));
+async fn who_speaks_out_of_turn_loses_and_who_resigns_then_has_resigned() {
+    for (said, by) in [(Said::Win, WinBy::IllegalMove(Foul::OutOfTurn)), (Said::Resign, WinBy::Resignation)] {
+        let (mut table, black, white) = ScriptedGame::new();
+        let (mut black, white) = (black.follow(&[]).await, white.follow(&[]).await);
+        let early = async {
+            black.turn().await;
+            sleep(secs(2)).await;
+            white.answer(said, Duration::ZERO).await;
+        };
+        let (outcome, ()) = join!(table.play(sudden_death(secs(10))), early);
+        assert_eq!(outcome, win(Color::Black, by));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -171,7 +171,13 @@ fn warnings(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
             engine.name
         )
     });
-    busy.into_iter().chain(reversed).collect()
+    let stays = shown.stays.then(|| {
+        format!(
+            "{WARNING}engine `{}` does not end after `quit`, not even at SIGTERM, and had to be killed",
+            engine.name
+        )
+    });
+    busy.into_iter().chain(reversed).chain(stays).collect()
 }
 
 /// How engines are looked at.

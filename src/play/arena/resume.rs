@@ -227,15 +227,20 @@ pub fn differences(plan: &Plan) -> Result<Vec<String>, RunError> {
     }
 }
 
-/// Gives what was played of an event another name, which is returned; `None` if nothing was.
+/// Gives what was played of an event another name, which is returned, and its logs with it; `None` if nothing was.
 ///
 /// # Errors
-/// When another process plays the event, or the database cannot be written.
+/// When another process plays the event, the database cannot be written, or a log not be renamed.
 pub fn set_aside(plan: &Plan) -> Result<Option<String>, RunError> {
     if !plan.database.exists() {
         return Ok(None);
     }
-    Ok(Writer::open(&plan.database)?.set_aside(&plan.name)?)
+    let aside = Writer::open(&plan.database)?.set_aside(&plan.name)?;
+    if let (Some(aside), Some(directory)) = (&aside, plan.log.directory()) {
+        seat::recorder::rename(directory, &plan.name, aside)
+            .map_err(|error| RunError::Io(directory.display().to_string(), error))?;
+    }
+    Ok(aside)
 }
 
 fn fingerprint(plan: &Plan) -> Result<Fingerprint, RunError> {

@@ -2,20 +2,21 @@
 //! result.
 
 use crate::{
+    arbitration::{Bench, Past},
     away::Away,
     dispatcher::Dispatcher,
     operations::{Asked, Done, Intervention, command::Command},
 };
 use contest::schedule::Pairing;
-use journal::{FullGame, Store, StoreError};
+use journal::{EventId, FullGame, Store, StoreError};
 use notation::printable;
 use plan::time_text;
 use referee::{
     AbortBy, Color, Outcome,
-    entry::{GameId, PlayerId},
+    entry::GameId,
     operation::{Action, InForce, NamedGame},
 };
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 use words::{Message, refuse};
 
 /// The outcome of a game that is adjourned.
@@ -26,13 +27,6 @@ const STATED: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Du
 
 /// Who has dropped a machine that hinders the event.
 const MANAGER: &str = "renmei";
-
-/// A game that is over.
-#[derive(Clone, Copy)]
-struct Past {
-    pairing: Pairing,
-    outcome: Outcome,
-}
 
 impl Dispatcher<'_> {
     /// Tells that the operator has paused the event, or resumed it.
@@ -56,17 +50,23 @@ impl Dispatcher<'_> {
             Command::Penalty { .. }
             | Command::Withdraw { .. }
             | Command::Return { .. }
-            | Command::Pair { .. } => self.arbitrate(&asked),
+            | Command::Pair { .. } => {
+                let action = self.bench().about_player(&asked);
+                action.map(|action| self.decided(&asked, None, action))
+            }
             Command::Reload => self.take_in(&mut asked),
-            Command::Undo { number } if game == GameId(0) => self.take_decision_back(&asked, *number),
+            Command::Undo { number } if game == GameId(0) => {
+                let action = self.bench().back(*number);
+                action.map(|action| self.decided(&asked, Some(*number), action))
+            }
             Command::PlayOn { .. } => self.release(&asked, |game| Action::PlayedOn { game }),
             Command::Clock { color, left, .. } => self.set_clock(&asked, (*color).into(), left.trim()),
             Command::Replay { .. } if self.operations.is_held(game) => {
                 self.release(&asked, |game| Action::Restarted { game })
             }
             _ if self.agenda.running.contains_key(&game) => return self.intervene(asked),
-            _ => self.past(game).and_then(|past| {
-                let done = self.correct(&asked, &past);
+            _ => past(&self.plan.database, self.journal.event(), game).and_then(|past| {
+                let done = self.correct(&asked, past);
                 done.map_err(|why| self.operations.about(&why, game, &past.pairing, past.outcome))
             }),
         };
@@ -114,41 +114,45 @@ impl Dispatcher<'_> {
                 Action::Ruled { game: named, pairing: *pairing, was: None, outcome },
             )),
             (Command::Rule { .. }, Some(outcome)) => {
-                self.correct(&asked, &Past { pairing: *pairing, outcome })
+                self.correct(&asked, Past { pairing: *pairing, outcome })
             }
             (_, Some(outcome)) => refuse(|words| words.ended_meanwhile(game.0, &words.outcome(outcome))),
         };
         asked.answer(done);
     }
 
-    /// Changes what a game counts as that is over.
-    fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, Message> {
-        let (Past { pairing, outcome: was }, game) = (*past, asked.game);
-        if matches!(asked.order, Command::Rule { .. }) && self.operations.is_held(game) {
-            return refuse(|words| words.rule_when_played_on(game.0));
+    /// What orders are decided by now.
+    pub(crate) fn bench(&self) -> Bench<'_> {
+        let away = self.away.iter().flat_map(Away::games);
+        let handed_out = self.agenda.running.values().chain(self.agenda.pending()).chain(away);
+        Bench {
+            stages: &self.plan.stages,
+            names: self.plan.engines.iter().map(|engine| engine.name.as_str()).collect(),
+            standings: &self.agenda.standings,
+            operations: &self.operations,
+            handed_out: Some(handed_out.copied().collect()),
         }
-        let (undoes, action) = asked.correction(&self.operations, pairing, was)?;
+    }
+
+    /// Changes what a game counts as that is over.
+    fn correct(&mut self, asked: &Asked, past: Past) -> Result<Done, Message> {
+        let (undoes, action) = self.bench().correction(asked, past)?;
         if matches!(action, Action::Appealed { .. }) {
             return Ok(self.done(asked, None, action));
         }
-        let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });
-        if !was.counts() && !is_left_out {
-            return refuse(|words| words.another_counts(game.0, &words.outcome(was)));
-        }
-        if let Some(why) = self.forbids_change(&pairing) {
-            return refuse(|words| words.stays_as_it_is(game.0, why.text(words)));
-        }
         let replays = matches!(action, Action::Replayed { .. });
-        let replaced = |player: &PlayerId| self.agenda.standings.is_replaced(*player);
-        if let Some(player) = [pairing.black, pairing.white].into_iter().find(replaced).filter(|_| replays) {
-            return refuse(|words| words.player_is_replaced(&printable(self.name_of(player).as_bytes())));
-        }
-        let done = self.done(asked, undoes, action);
+        let done = self.decided(asked, undoes, action);
         if replays {
-            self.agenda.reopened(pairing);
+            self.agenda.reopened(past.pairing);
         }
-        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
         Ok(done)
+    }
+
+    /// Records a decision, and shows it to who is connected.
+    fn decided(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
+        let done = self.done(asked, undoes, action);
+        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
+        done
     }
 
     /// Lets an adjourned game begin that waited for the operator.
@@ -232,19 +236,6 @@ impl Dispatcher<'_> {
         Ok(done)
     }
 
-    /// What follows from the result at this place and would have to be undone, if anything does yet.
-    fn forbids_change(&self, pairing: &Pairing) -> Option<Message> {
-        if let Some(why) = self.agenda.standings.settled(pairing) {
-            return Some(Message::of(|words| words.settled(why)));
-        }
-        let follows = |other: &&Pairing| (other.stage, other.round) > (pairing.stage, pairing.round);
-        let away = self.away.iter().flat_map(Away::games);
-        let handed_out = self.agenda.running.values().chain(self.agenda.pending()).chain(away).find(follows);
-        let ranked = self.plan.stages.len() > 1 || self.agenda.standings.follows_results(pairing);
-        let other = handed_out.filter(|_| ranked)?;
-        Some(Message::of(|words| words.round_is_paired(other.round)))
-    }
-
     /// Records an operation in the order in which this dispatcher folds entries.
     fn operated(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> u64 {
         let operations = self.operations.clone();
@@ -255,21 +246,22 @@ impl Dispatcher<'_> {
         let text = action.to_string();
         Done { number: self.operated(asked, undoes, action), text }
     }
+}
 
-    fn past(&self, game: GameId) -> Result<Past, Message> {
-        let found = Store::read(&self.plan.database).and_then(|store| store.game(self.journal.event(), game));
-        let Some(FullGame { row, .. }) = found.map_err(unreadable)? else {
-            return refuse(|words| words.no_game_in_event(game.0));
-        };
-        match row.outcome {
-            Some(_) if row.replayed => refuse(|words| words.is_played_again(game.0)),
-            Some(outcome) => Ok(Past { pairing: row.pairing, outcome }),
-            None => refuse(|words| words.just_ended(game.0)),
-        }
+/// A game that is over, as the database has it.
+pub(crate) fn past(database: &Path, event: EventId, game: GameId) -> Result<Past, Message> {
+    let found = Store::read(database).and_then(|store| store.game(event, game));
+    let Some(FullGame { row, .. }) = found.map_err(unreadable)? else {
+        return refuse(|words| words.no_game_in_event(game.0));
+    };
+    match row.outcome {
+        Some(_) if row.replayed => refuse(|words| words.is_played_again(game.0)),
+        Some(outcome) => Ok(Past { pairing: row.pairing, outcome }),
+        None => refuse(|words| words.just_ended(game.0)),
     }
 }
 
 /// The refusal of an order because of the database.
-fn unreadable(error: StoreError) -> Message {
+pub(crate) fn unreadable(error: StoreError) -> Message {
     Message::of(|_| error.to_string())
 }

@@ -18,7 +18,7 @@ use notation::csa::{
     wire::ServerLine,
 };
 use notation::printable;
-use plan::client::ClientConfig;
+use plan::client::{AWAY, ClientConfig};
 use referee::{
     AbortBy, Color, Outcome,
     entry::{Entry, GameId},
@@ -82,6 +82,16 @@ enum Failure {
     Endless,
     #[error("the game ended without a ruling")]
     Unruled,
+}
+
+/// The sleep before the next login. One minute at most where nobody is disturbed, as the server cannot be reached: a host
+/// that starts again waits for its players that long.
+fn pause(config: &ClientConfig, backoff: &mut Backoff, failure: &Failure) -> Duration {
+    let wait = backoff.failed(rand::random());
+    match failure {
+        Failure::Link(LinkError::Connect(..) | LinkError::Slow(..)) => wait.min(AWAY.max(config.backoff)),
+        _ => wait,
+    }
 }
 
 /// A game that the server offers: its summary, and the lines that it came in.
@@ -196,7 +206,7 @@ impl LoginLoop {
             if begun.elapsed() > self.context.config.backoff_most {
                 self.backoff.reset();
             }
-            let wait = self.backoff.failed(rand::random());
+            let wait = pause(&self.context.config, &mut self.backoff, &failure);
             self.context.presence.failed(&failure.to_string());
             tracing::info!(target: "client", %failure, ?wait, "the login failed or the connection broke");
             self.fault(format!("{failure}; next login in {:.1} s", wait.as_secs_f64()));
@@ -466,8 +476,8 @@ impl LoginLoop {
 
     /// Logs in while a game runs, until it succeeds, and waits a moment for the game to be offered again.
     async fn come_back(&self) -> (Link, Option<OfferedGame>) {
-        let ClientConfig { backoff, backoff_most, .. } = &*self.context.config;
-        let mut backoff = Backoff::new(AGAIN.min(*backoff), *backoff_most);
+        let config = &*self.context.config;
+        let mut backoff = Backoff::new(AGAIN.min(config.backoff), config.backoff_most);
         loop {
             let arrived = async {
                 let (mut link, _) = self.greet().await?;
@@ -479,7 +489,7 @@ impl LoginLoop {
             match arrived.await {
                 Ok(found) => return found,
                 Err(failure) => {
-                    let wait = backoff.failed(rand::random());
+                    let wait = pause(config, &mut backoff, &failure);
                     self.fault(format!("{failure}; next login in {:.1} s", wait.as_secs_f64()));
                     sleep(wait).await;
                 }
@@ -614,4 +624,21 @@ async fn carry(link: &mut Link, client: &mut CsaClient) -> Result<(), LinkError>
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_asks_a_server_that_cannot_be_reached_every_minute_and_spares_one_that_refuses_it() {
+        let config = ClientConfig::default();
+        let longest = |failure: &Failure| {
+            let mut backoff = Backoff::new(config.backoff, config.backoff_most);
+            (0..20).map(|_| pause(&config, &mut backoff, failure)).max().unwrap()
+        };
+        let gone = LinkError::Connect("host".to_owned(), std::io::ErrorKind::ConnectionRefused.into());
+        assert!(longest(&gone.into()) <= AWAY);
+        assert!(longest(&Failure::Refused("a".to_owned(), "incorrect".to_owned())) > 5 * AWAY);
+    }
 }

@@ -374,7 +374,7 @@ impl Connection {
 
     /// Keeps the game of a connection that broke, if the player can come back for it.
     fn hold(&mut self) {
-        let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
+        let under_way = self.awaits_seat() || self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
         let identified = self.login.as_ref().is_some_and(|login| login.secret);
         if self.broken && under_way && identified && self.closing.is_none() && !self.context.grace.is_zero() {
             (self.broken, self.socket, self.place, self.paused) = (false, None, None, [None; 2]);
@@ -388,6 +388,11 @@ impl Connection {
         }
     }
 
+    /// True if the seat in a game that goes on is on its way to this connection.
+    fn awaits_seat(&self) -> bool {
+        self.handover.is_some()
+    }
+
     fn resume(&mut self, seat: Option<Box<Offer>>) {
         self.handover = None;
         match (seat, &self.login) {
@@ -398,7 +403,9 @@ impl Connection {
                 self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
-            (None, Some(login)) if login.extended => self.context.note(Note::Free(login.membership.login)),
+            (None, Some(login)) if login.extended && !self.leaving && self.socket.is_some() => {
+                self.context.note(Note::Free(login.membership.login))
+            }
             (None, _) => self.close(),
         }
     }
@@ -789,15 +796,24 @@ impl Connection {
             }
             Some(Message::HandOver(to)) => self.hand_over(to),
             Some(Message::SentAway(text)) => self.send_away(&text),
-            Some(Message::Closing) if self.seat.is_some() => self.leaving = true,
+            Some(Message::Closing) if self.seat.is_some() || self.awaits_seat() => self.leaving = true,
             Some(Message::Closing | Message::Replaced) | None => self.close(),
         }
     }
 
+    /// Passes the seat on; one that is still on its way here goes on to the next connection of the player.
     fn hand_over(&mut self, to: oneshot::Sender<Box<Offer>>) {
-        if let Some(seat) = self.seat.take() {
-            // If the new connection is gone by now, the seat is dropped, and the game is lost by it.
-            let _gone = to.send(Box::new(seat));
+        match (self.seat.take(), self.handover.take()) {
+            (Some(seat), _) => {
+                // If the new connection is gone by now, the seat is dropped, and the game is lost by it.
+                let _gone = to.send(Box::new(seat));
+            }
+            (None, Some(from)) => self.network.run(async move {
+                if let Ok(seat) = from.await {
+                    let _gone = to.send(seat);
+                }
+            }),
+            (None, None) => {}
         }
         self.close();
     }
@@ -809,14 +825,14 @@ impl Connection {
             self.flush();
         }
         match self.seat {
-            Some(_) => self.broken = true,
-            None => self.close(),
+            None if !self.awaits_seat() => self.close(),
+            _ => self.broken = true,
         }
     }
 
     /// Leaves the place to another connection, unless a game has begun meanwhile.
     fn give_way(&mut self) {
-        if self.seat.is_none() {
+        if self.seat.is_none() && !self.awaits_seat() {
             self.send("##[ERROR] the host is full, and you have been idle for longest\n");
             self.close();
         }

@@ -30,6 +30,7 @@ use arena::{
 use journal::{EventId, Moves, Store, StoreError};
 use plan::{
     Plan,
+    client::AWAY,
     serve::{Login, ServeConfig},
 };
 use referee::{
@@ -45,6 +46,9 @@ use std::{
 };
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+
+/// Time for a client that is awake again to connect and log in.
+const WAY_BACK: Duration = Duration::from_secs(15);
 
 /// The network side of an event. Dropping it sends all players and spectators away.
 pub struct EventNetwork {
@@ -72,6 +76,8 @@ impl EventNetwork {
     ) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
         let (key, known) = stored_trips(plan).map_err(io::Error::other)?;
+        // Clients of an earlier run sleep until they try again.
+        let returning = if known.is_empty() { wait } else { wait.max(AWAY + WAY_BACK) };
         let key = trips::key(key, &*sink);
         let admission = Admission::new(&config, Admits::Entrants, &plan.database, key);
         let admission = admission.map_err(io::Error::other)?;
@@ -94,7 +100,7 @@ impl EventNetwork {
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
         host.operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
-        let remote = Remote { players, wait, missing };
+        let remote = Remote { players, wait, returning, missing };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (sender, opened) = mpsc::channel();

@@ -150,10 +150,13 @@ impl League {
         let finishing = shutdown.finishing().clone();
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
         let connections = Connections::of(Threshold::new(host), Vestibule::start().map_err(thread)?);
+        // Until the last game is over, its players may come back to it.
+        let over = CancellationToken::new();
         for port in ports {
-            connections.listen(port, shutdown.finishing()).map_err(thread)?;
+            connections.listen(port, &over).map_err(thread)?;
         }
         served.play(&shutdown).await;
+        over.cancel();
         threads.settle().await;
         connections.close().await;
         drop(lobby);

@@ -154,8 +154,16 @@ impl Lobby {
         self.unbarred(request, &place)?;
         if let Some(former) = self.resumable(request) {
             let (login, seat) = self.resume(request, former, mailbox, place);
+            if self.closing
+                && let Some(player) = self.presence.get(login)
+            {
+                let _gone = player.mailbox.tell(Message::Closing);
+            }
             self.visited(login, |name, address| format!("{name} is back in its game, from {address}"));
             return Ok(logged_in(request, login, notes, Some(seat)));
+        }
+        if self.closing {
+            return Err(Refusal::new(if *extended { "the host is closing\n" } else { "" }, false));
         }
         if *returning_only && !self.is_entrant(name) {
             return Err(Refusal::new(if *extended { "the host is full\n" } else { "" }, false));

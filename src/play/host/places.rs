@@ -42,7 +42,7 @@ impl Origin {
 }
 
 /// What a connection is doing, in the order in which connections give way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::FromRepr)]
 #[repr(u8)]
 pub enum Standing {
     /// It has not logged in.
@@ -57,7 +57,7 @@ pub enum Standing {
 
 impl Standing {
     fn read(number: u8) -> Self {
-        [Self::Stranger, Self::Idle, Self::Waiting, Self::Playing][usize::from(number.min(3))]
+        Self::from_repr(number).unwrap_or(Self::Playing)
     }
 }
 

@@ -184,7 +184,7 @@ fn check_end(game: &mut Game, fixture: &Fixture, end: &GameEnded) -> Result<(), 
         Some(replayed) => return Err(ReplayFault::OtherEnding { reported: end.outcome, replayed }),
         None => return Err(ReplayFault::NotBegun(end.outcome)),
     }
-    let replayed = fixture.replays(end.outcome);
+    let replayed = fixture.replays(end.outcome, &end.evidence);
     let (pairing, plies, moves) = (fixture.pairing, game.plies(), Some(game.moves_hash()));
     if (end.pairing, end.plies, end.replayed, end.moves_hash) != (pairing, plies, replayed, moves) {
         return Err(ReplayFault::EndOfOther);
@@ -200,12 +200,14 @@ fn cause(end: &GameEnded, turn: Color) -> Option<Input> {
     };
     match end.outcome {
         Outcome::Win { winner, by } => match by {
-            WinBy::Resignation | WinBy::IllegalMove(Foul::OutOfTurn) => said(!winner, Said::Resign),
+            WinBy::Resignation => said(!winner, Said::Resign),
             WinBy::Time if turn == !winner => Some(Input::FlagFell),
             WinBy::Declaration => said(winner, Said::Win),
             WinBy::IllegalDeclaration => said(!winner, Said::Win),
             WinBy::Disconnection => Some(Input::Reply(!winner, Reply::Gone(String::new()))),
-            WinBy::IllegalMove(Foul::Unreadable) => said(!winner, Said::Unreadable(String::new())),
+            WinBy::IllegalMove(Foul::Unreadable | Foul::OutOfTurn) => {
+                said(!winner, Said::Unreadable(String::new()))
+            }
             WinBy::IllegalMove(_) => said(!winner, Said::Move(move_in(&end.evidence)?)),
             _ => None,
         },

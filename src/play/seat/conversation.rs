@@ -15,6 +15,11 @@ use rsshogi::types::Move;
 use std::{borrow::Cow, io::Write as _, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
+/// Options that an engine may declare; real ones have some sixty.
+pub const OPTIONS: usize = 1000;
+/// Bytes that their lines may have together.
+const OPTION_BYTES: usize = 256 * 1024;
+
 /// What an engine declared before `usiok`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Handshake {
@@ -30,6 +35,8 @@ pub struct Handshake {
     pub device: Option<String>,
     /// Cores that it keeps busy while nothing is asked of it, if that is more than half of one.
     pub busy_at_rest: Option<f64>,
+    /// True if it had to be killed after `quit`.
+    pub stays: bool,
     /// Its evaluation of [`AHEAD`](crate::usi::AHEAD), if White is far behind by it.
     pub reversed: Option<Score>,
 }
@@ -94,6 +101,8 @@ pub struct Conversation {
     /// Options for the next games, beside those of the plan.
     game_options: GameOptions,
     handshake: Handshake,
+    /// Bytes of the `option` lines so far.
+    declared: usize,
     deadline: Option<Instant>,
     /// The last turn that was answered, the answer, and the reply that the engine expects.
     answered: Option<(Turn, Move, String)>,
@@ -117,6 +126,7 @@ impl Conversation {
             first_ready: true,
             game_options: GameOptions::default(),
             handshake: Handshake::default(),
+            declared: 0,
             deadline: None,
             answered: None,
             turn: None,
@@ -156,6 +166,11 @@ impl Conversation {
         self.has_moved && matches!(self.state, State::Waiting)
     }
 
+    /// True if it is the engine's turn.
+    pub fn thinks(&self) -> bool {
+        matches!(self.state, State::Thinking { .. })
+    }
+
     /// True if this seat is in a game that has not begun for it.
     pub fn awaits_start(&self) -> bool {
         let begun = matches!(self.state, State::Waiting | State::Thinking { .. } | State::Pondering { .. });
@@ -167,6 +182,7 @@ impl Conversation {
         self.state = State::Starting;
         self.first_ready = true;
         self.handshake = Handshake::default();
+        self.declared = 0;
         self.deadline = Some(now + self.engine.limits.start);
         effects.write.extend_from_slice(b"usi\n");
     }
@@ -211,7 +227,7 @@ impl Conversation {
             EngineLineRef::Info(_) => {}
             EngineLineRef::BestMove(best) => self.bestmove(&best, line, now, effects),
             EngineLineRef::Other(_) if line == b"bestmove" => self.bestmove(&NOTHING, line, now, effects),
-            EngineLineRef::Other(other) => self.other_line(other, now, effects),
+            EngineLineRef::Other(other) => self.other_line(other, line.len(), now, effects),
         }
     }
 
@@ -244,15 +260,27 @@ impl Conversation {
         effects.write.extend_from_slice(b"isready\n");
     }
 
+    /// Keeps a declaration of an engine, within bounds: what an engine can make the manager hold is limited.
+    fn declare(&mut self, option: OptionDecl, bytes: usize, effects: &mut Effects) {
+        self.declared += bytes;
+        if self.handshake.options.len() == OPTIONS {
+            effects.fault = Some(format!("it declares more than {OPTIONS} options"));
+        } else if self.declared > OPTION_BYTES {
+            effects.fault = Some(format!("its `option` lines are longer than {} KiB", OPTION_BYTES / 1024));
+        } else {
+            self.handshake.options.push(option);
+        }
+    }
+
     /// Lines that mean nothing now, or nothing at all, are ignored, as USI has it; the trace keeps them.
-    fn other_line(&mut self, line: OtherLine<'_>, now: Instant, effects: &mut Effects) {
+    fn other_line(&mut self, line: OtherLine<'_>, bytes: usize, now: Instant, effects: &mut Effects) {
         if !matches!(self.state, State::Starting | State::Readying) {
             return;
         }
         match (&self.state, line.read()) {
             (State::Starting, EngineLine::IdName(name)) => self.handshake.name = Some(name),
             (State::Starting, EngineLine::IdAuthor(author)) => self.handshake.author = Some(author),
-            (State::Starting, EngineLine::Option(option)) => self.handshake.options.push(option),
+            (State::Starting, EngineLine::Option(option)) => self.declare(option, bytes, effects),
             (State::Starting, EngineLine::UsiOk) => self.usiok(now, effects),
             (State::Readying, EngineLine::ReadyOk) => self.readyok(effects),
             _ => {}
@@ -295,7 +323,10 @@ impl Conversation {
                 self.think(turn, now);
                 match early {
                     // A `bestmove` before `ponderhit`: the answer counts from now.
-                    Some(line) => self.line(&line, now, effects),
+                    Some(line) => {
+                        self.written(now);
+                        self.line(&line, now, effects);
+                    }
                     None => effects.write.extend_from_slice(b"ponderhit\n"),
                 }
             }
@@ -385,6 +416,8 @@ impl Conversation {
     /// `best` is what `line` says.
     fn bestmove(&mut self, best: &BestMoveLine<'_>, line: &[u8], now: Instant, effects: &mut Effects) {
         match &mut self.state {
+            // The engine has not been sent the question: one more answer to `stop`.
+            State::Thinking { written: false, .. } => {}
             State::Thinking { since, stopping, .. } => {
                 let elapsed = now.saturating_duration_since(*since) + *stopping;
                 self.state = State::Waiting;
@@ -392,7 +425,9 @@ impl Conversation {
                 self.deadline = None;
                 self.answer(best, line, elapsed, effects);
             }
-            State::Pondering { early, .. } => *early = Some(line.to_vec()),
+            State::Pondering { early, .. } => {
+                early.get_or_insert_with(|| line.to_vec());
+            }
             State::Stopping { since, next } => {
                 let (since, next) = (*since, next.take());
                 self.deadline = None;

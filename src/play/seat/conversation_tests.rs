@@ -140,6 +140,25 @@ fn options_are_set_once_and_isready_comes_before_every_game() {
 }
 
 #[test]
+fn what_an_engine_declares_is_bounded_in_number_and_in_sum() {
+    let mut talk = Talk::with(engine());
+    for number in 0..OPTIONS {
+        talk.say(&format!("option name O{number} type check default true"));
+    }
+    assert_eq!((talk.effects.fault.take(), talk.conversation.handshake().options.len()), (None, OPTIONS));
+    talk.say("option name More type button");
+    assert_eq!(talk.effects.fault.take().unwrap(), "it declares more than 1000 options");
+
+    let mut talk = Talk::with(engine());
+    let long = "x".repeat(60_000);
+    for number in 0..10 {
+        talk.say(&format!("option name O{number} type string default {long}"));
+    }
+    assert_eq!(talk.effects.fault.take().unwrap(), "its `option` lines are longer than 256 KiB");
+    assert_eq!(talk.conversation.handshake().options.len(), 4);
+}
+
+#[test]
 fn time_runs_from_the_write_to_the_read() {
     let mut talk = Talk::seated(engine());
     talk.go("startpos");
@@ -190,6 +209,7 @@ fn the_word_of_one_move_is_not_taken_for_the_next() {
     talk.say("info depth 1 score cp 1 pv 7g7f");
     talk.say("bestmove 7g7f");
     talk.go("startpos moves 7g7f 3c3d");
+    talk.written();
     talk.say("bestmove 2g2f");
     let answers = talk.answers();
     assert!(answers[0].thought.is_some() && answers[1].thought.is_none());
@@ -274,6 +294,29 @@ fn a_bestmove_before_ponderhit_is_kept_for_a_hit_and_forgotten_on_a_miss() {
 }
 
 #[test]
+fn a_second_answer_to_stop_is_no_answer_to_the_go_that_follows_it() {
+    let mut talk = ponderer();
+    talk.go("startpos moves 7g7f 8c8d");
+    talk.written();
+    talk.say("bestmove resign");
+    talk.say("bestmove resign"); // in the same read: `go` is not written before its end
+    assert_eq!(talk.answers(), []);
+    assert_eq!(talk.written(), "position startpos moves 7g7f 8c8d\ngo btime 0 wtime 0 byoyomi 1000\n");
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].said, Said::Move(Move::from_usi("2g2f").unwrap()));
+}
+
+#[test]
+fn of_two_answers_before_ponderhit_the_first_is_that_of_the_search() {
+    let mut talk = ponderer();
+    talk.say("bestmove 2g2f");
+    talk.say("bestmove resign");
+    talk.go("startpos moves 7g7f 3c3d");
+    let answers = talk.answers();
+    assert_eq!((answers.len(), &answers[0].said), (1, &Said::Move(Move::from_usi("2g2f").unwrap())));
+}
+
+#[test]
 fn a_stale_bestmove_after_the_end_is_not_heard_in_the_next_game() {
     let mut talk = Talk::seated(engine());
     talk.go("startpos");
@@ -305,6 +348,7 @@ fn what_is_no_move_is_passed_on_as_it_was() {
     ] {
         let mut talk = Talk::seated(engine());
         talk.go("startpos");
+        talk.written();
         talk.say(line);
         assert_eq!(talk.answers()[0].said, said, "{line}");
     }
@@ -314,6 +358,7 @@ fn what_is_no_move_is_passed_on_as_it_was() {
 fn a_word_that_only_begins_with_a_keyword_is_no_answer() {
     let mut talk = Talk::seated(engine());
     talk.go("startpos");
+    talk.written();
     for line in
         ["bestmovefoo 7g7f", "bestmove7g7f", "infobestmove 7g7f", "xbestmove 7g7f", "bestmoves resign"]
     {

@@ -15,6 +15,7 @@ pub mod reserve;
 mod trace;
 pub mod transcript;
 pub mod usi;
+mod waits;
 
 pub use platform::life::sandbox;
 pub use trace::Trace;

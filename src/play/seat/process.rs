@@ -1,6 +1,6 @@
 //! An engine's process: never outliving this program, ended in stages.
 
-use crate::far;
+use crate::{Trace, far};
 use plan::{EnginePlan, Sandbox};
 use platform::life::{self, Order, Program, Strict, Tree};
 pub use platform::life::{Exit, Reader, Writer};
@@ -199,6 +199,10 @@ impl<I, O> Process<I, O> {
 
     /// The number of the process that leads the engine; `None` on another host.
     pub(crate) fn leader(&self) -> Option<u32> {
+        #[cfg(test)]
+        if let Group::Script(_) = self.group {
+            return Some(crate::waits::system::SCRIPT);
+        }
         self.group.tree().filter(|_| !self.is_far).map(Tree::id)
     }
 
@@ -218,12 +222,12 @@ impl<I, O> Process<I, O> {
     }
 
     /// Ends the process and everything it started: waits for it to leave by itself after `quit`, then asks it to
-    /// (SIGTERM on Unix), then kills it. False if it had to be killed.
-    pub async fn end(mut self, quit: Duration, terminate: Duration) -> bool {
+    /// (SIGTERM on Unix), then kills it; the trace knows of its waits for a processor. False if it had to be killed.
+    pub(crate) async fn end(mut self, quit: Duration, terminate: Duration, trace: &Trace) -> bool {
         self.stdin = None; // end of input: engines that do not know `quit` leave now
-        if timeout(quit, self.exit.happened()).await.is_err() {
+        if trace.within(quit, self.exit.happened()).await.is_none() {
             self.order(Order::Leave);
-            if timeout(terminate, self.exit.happened()).await.is_err() {
+            if trace.within(terminate, self.exit.happened()).await.is_none() {
                 self.kill().await;
                 return false;
             }

@@ -34,7 +34,7 @@ async fn everything_that_an_engine_started_ends_with_it() {
     let mut said = [0; 32];
     let bytes = process.stdout.read(&mut said).await.unwrap();
     let child: i32 = str::from_utf8(&said[..bytes]).unwrap().trim().parse().unwrap();
-    process.end(Duration::ZERO, Duration::from_secs(60)).await;
+    process.end(Duration::ZERO, Duration::from_secs(60), &Trace::default()).await;
     let gone = || match fs::read_to_string(format!("/proc/{child}/stat")) {
         Ok(stat) => stat.contains(") Z "),
         Err(_) => true,

@@ -70,6 +70,26 @@ pub fn path(directory: &Path, event: &str, game: GameId, color: Color, player: &
     directory.join(format!("{event}-{:06}-{color}-{player}.log", game.0))
 }
 
+/// Renames the files of an event that has another name now, so that its games keep their lines.
+///
+/// # Errors
+/// When the directory cannot be read, or a file not be renamed.
+pub fn rename(directory: &Path, event: &str, now: &str) -> io::Result<()> {
+    let [before, now] = [event, now].map(|event| file_name(event) + "-");
+    let found = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    for entry in found {
+        let name = entry?.file_name();
+        // The name of an event has no `-` there: what follows is a game.
+        if let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(&before)) {
+            fs::rename(directory.join(&name), directory.join(format!("{now}{rest}")))?;
+        }
+    }
+    Ok(())
+}
+
 impl Recorded {
     /// Starts the thread. A directory is made if it does not exist.
     ///

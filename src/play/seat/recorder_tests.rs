@@ -1,6 +1,6 @@
 use super::*;
 use crate::recording::Recording;
-use std::sync::Mutex;
+use std::{fs, sync::Mutex};
 use tokio::time::{Duration, Instant};
 
 /// Pieces, and faults in words.
@@ -124,6 +124,23 @@ fn a_file_has_day_time_seconds_and_marks_and_no_terminal_codes() {
     assert!(lines[1].ends_with("    0.000000 > usi"), "{text}");
     assert!(lines[2].ends_with("    2.000001 < \\u{1b}[2Jhello"), "{text}");
     assert!(lines[3].ends_with("    4.000000 ! bye"), "{text}");
+}
+
+#[test]
+fn the_files_of_an_event_follow_its_name_and_those_of_others_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let put = |event: &str| fs::write(path(place, event, GameId(7), Color::Black, "it"), event).unwrap();
+    ["e/v", "e/v-2", "e/v.2"].into_iter().for_each(put);
+    rename(place, "e/v", "e/v.1").unwrap();
+    rename(&place.join("nowhere"), "e/v", "e/v.1").unwrap();
+    let mut names: Vec<_> =
+        fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["e_v.1-000007-black-it.log", "e_v.2-000007-black-it.log", "e_v_2-000007-black-it.log"]
+    );
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! The last lines to and from a player, for the record of a game that ends in a dispute.
 
-use crate::recording::{Complete, Recording};
+use crate::{
+    recording::{Complete, Recording},
+    waits::Waits,
+};
 use notation::printable;
 use parking_lot::Mutex;
-use platform::usage;
 use referee::sink::Direction;
-use std::{collections::VecDeque, sync::Arc, time::Duration};
-use tokio::time::Instant;
+use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
+use tokio::time::{Instant, timeout};
 
 /// Protocol lines kept.
 const PROTOCOL: usize = 24;
@@ -14,9 +16,6 @@ const PROTOCOL: usize = 24;
 const STDERR: usize = 20;
 /// Bytes kept of a line; of a longer one, the beginning and the end.
 const LINE: usize = 200;
-
-/// Age from which it is read anew for how long a player has waited for a processor.
-const KNOWN: Duration = Duration::from_millis(20);
 
 /// A handle to the last lines of one player; bounded memory.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +25,8 @@ pub struct Trace(Arc<Mutex<Lines>>);
 struct Lines {
     protocol: Ring,
     stderr: Ring,
-    /// The process that leads the player.
-    process: Option<u32>,
-    /// For how long its threads had waited for a processor, and when that was read.
-    queued: Option<(Instant, Vec<(u32, Duration)>)>,
+    /// For how long it waits for a processor.
+    waits: Waits,
     /// All lines of a game, where they may be kept.
     recording: Option<Recording>,
 }
@@ -142,37 +139,60 @@ impl Trace {
     pub fn clear(&self) {
         let mut lines = self.0.lock();
         (lines.protocol, lines.stderr) = (Ring::default(), Ring::default());
-        (lines.process, lines.queued) = (None, None);
+        lines.waits = Waits::default();
     }
 
-    /// Notes the process that leads the player.
+    /// Notes the process that leads the player, with what that has started.
     pub(crate) fn runs_as(&self, process: Option<u32>) {
-        let mut lines = self.0.lock();
-        (lines.process, lines.queued) = (process, None);
+        self.0.lock().waits = Waits::of(process);
     }
 
-    /// Notes that a turn of the player begins: for how long its threads have waited for a processor by then. What was read a
-    /// moment ago is enough, as reading takes as long as some moves.
+    /// Notes that a turn of the player begins, or that something else is asked of it.
     pub fn turn_begins(&self) {
-        let (process, known) = {
-            let lines = self.0.lock();
-            (lines.process, lines.queued.as_ref().map(|(at, _)| *at))
-        };
-        let Some(process) = process.filter(|_| known.is_none_or(|at| at.elapsed() >= KNOWN)) else { return };
-        let queued = usage::queued(process).unwrap_or_default();
-        self.0.lock().queued = Some((Instant::now(), queued));
+        self.0.lock().waits.begin();
     }
 
-    /// For how long a thread of the player's process has waited for a processor in the turn that began then, at least: what
-    /// it may have waited between the last reading and the turn is left out. Zero for a player elsewhere and where the
-    /// system does not count it.
+    /// For how long a thread of the player has waited for a processor in the turn that began then, at least. Zero for a player
+    /// elsewhere and where the system does not count it.
     pub fn waited_since(&self, turn: Instant) -> Duration {
-        let lines = self.0.lock();
-        let (Some(process), Some((at, before))) = (lines.process, &lines.queued) else {
-            return Duration::ZERO;
-        };
-        let now = usage::queued(process).unwrap_or_default();
-        usage::waited(before, &now).saturating_sub(turn.saturating_duration_since(*at))
+        self.0.lock().waits.since(turn)
+    }
+
+    /// For how much longer to wait for the answer of a player whose flag has fallen: while it waits for a processor, and a
+    /// moment longer. `None` when there is nothing to wait for.
+    pub fn a_moment(&self, turn: Instant, allowed: Duration) -> Option<Duration> {
+        self.0.lock().waits.a_moment(turn, allowed)
+    }
+
+    /// For how much longer to wait for an engine that was asked at that moment and whose limit is over: it waited for a
+    /// processor, or may be waiting for one. `None` when its time is up.
+    pub(crate) fn patience(&self, asked: Instant, limit: Duration) -> Option<Duration> {
+        self.0.lock().waits.more(asked, limit)
+    }
+
+    /// The output of `work` within a limit of time that leaves out the player's waits for a processor.
+    pub(crate) async fn within<T>(&self, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let (asked, mut rest, mut work) = (Instant::now(), limit, pin!(work));
+        self.turn_begins();
+        loop {
+            if let Ok(done) = timeout(rest, work.as_mut()).await {
+                return Some(done);
+            }
+            rest = self.patience(asked, limit)?;
+        }
+    }
+
+    /// A clause for the fault of a player that was too late since then, where this machine has its share in it.
+    pub(crate) fn excuse(&self, asked: Instant) -> String {
+        let waited = self.waited_since(asked);
+        if waited < asked.elapsed() / 2 {
+            return String::new();
+        }
+        format!(
+            ", not counting {} ms in which it waited for a processor: this machine is too busy; leave other work to another \
+             one, or play fewer games at once (`concurrency`)",
+            waited.as_millis()
+        )
     }
 
     /// The last lines of the protocol (`>` sent, `<` received) and of stderr (`!`), made printable.

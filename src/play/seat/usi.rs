@@ -17,7 +17,7 @@ use super::{
 };
 pub use super::{
     alarm::Alarm,
-    conversation::{Handshake, thought},
+    conversation::{Handshake, OPTIONS, thought},
 };
 pub use look::{AHEAD, Failing, LookFault, Reach, Step, is_behind, look, speed};
 
@@ -104,6 +104,7 @@ struct Actor<L: Launcher> {
     /// The engine has just flooded its output.
     flooded: bool,
     deadline: Alarm,
+    limit: Limit,
     permit: Option<OwnedSemaphorePermit>,
     /// Faults in a row at the start of the process, for the back-off.
     failed_starts: u32,
@@ -123,6 +124,16 @@ struct Actor<L: Launcher> {
     outcome: Option<Outcome>,
     /// The reader of the process's stderr.
     stderr: Option<JoinHandle<()>>,
+}
+
+/// The limit of the answer that is due.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limit {
+    /// Its end by the conversation.
+    due: Option<Instant>,
+    asked: Option<Instant>,
+    /// Its end for an engine that waited for a processor.
+    extended: Option<Instant>,
 }
 
 enum Heard {
@@ -170,6 +181,7 @@ impl<L: Launcher> Actor<L> {
             lingering: false,
             flooded: false,
             deadline: Alarm::default(),
+            limit: Limit::default(),
             permit: None,
             failed_starts: 0,
             due: None,
@@ -189,7 +201,7 @@ impl<L: Launcher> Actor<L> {
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
                 Heard::Deadline => {
-                    self.conversation.expired(&mut self.effects);
+                    self.expired();
                     self.hung = self.effects.fault.is_some();
                 }
                 Heard::Exited => self.drain(),
@@ -204,15 +216,16 @@ impl<L: Launcher> Actor<L> {
     }
 
     async fn hear(&mut self) -> Heard {
+        let due = self.answer_due();
         let Some(process) = &mut self.process else {
             return tokio::select! { biased;
                 order = self.end.inbox.recv() => Heard::Order(order),
                 () = until(self.due) => Heard::Due,
             };
         };
-        self.deadline.set(self.conversation.deadline());
+        self.deadline.set(due);
         if mem::take(&mut self.flooded)
-            && let Some(heard) = overdue(&mut self.end.inbox, self.conversation.deadline())
+            && let Some(heard) = overdue(&mut self.end.inbox, due)
         {
             return heard;
         }
@@ -225,6 +238,34 @@ impl<L: Launcher> Actor<L> {
             () = linger(), if self.lingering => Heard::Writable,
             () = self.deadline.rings() => Heard::Deadline,
             () = exit.happened() => Heard::Exited,
+        }
+    }
+
+    /// When the answer is due. An engine that thinks is timed by its game.
+    fn answer_due(&mut self) -> Option<Instant> {
+        let due = self.conversation.deadline();
+        if due != self.limit.due {
+            let is_limited = due.is_some() && !self.conversation.thinks();
+            self.limit = Limit { due, asked: is_limited.then(Instant::now), extended: None };
+            if is_limited {
+                self.end.trace.turn_begins();
+            }
+        }
+        self.limit.extended.or(due)
+    }
+
+    /// The limit of an answer is over, unless the engine waited for a processor.
+    fn expired(&mut self) {
+        let Limit { due: Some(due), asked: Some(asked), .. } = self.limit else {
+            return self.conversation.expired(&mut self.effects);
+        };
+        if let Some(more) = self.end.trace.patience(asked, due.saturating_duration_since(asked)) {
+            self.limit.extended = Some(Instant::now() + more);
+            return;
+        }
+        self.conversation.expired(&mut self.effects);
+        if let Some(fault) = &mut self.effects.fault {
+            *fault += &self.end.trace.excuse(asked);
         }
     }
 
@@ -392,7 +433,10 @@ impl<L: Launcher> Actor<L> {
             for reply in self.effects.replies.drain(..) {
                 let _game_over = self.end.outbox.send(reply).await;
             }
-            if self.permit.is_some() && self.process.is_some() && self.conversation.is_settled() {
+            if let (Some(_), Some(process), true) =
+                (&self.permit, &self.process, self.conversation.is_settled())
+            {
+                self.end.trace.runs_as(process.leader());
                 self.permit = None;
                 self.failed_starts = 0;
                 self.proven = true;
@@ -582,7 +626,7 @@ impl<L: Launcher> Actor<L> {
                 self.end.trace.line(Direction::Sent, b"quit", Instant::now());
                 let _deaf = stdin.try_write(b"quit\n");
             }
-            let left = process.end(limits.quit, limits.terminate).await;
+            let left = process.end(limits.quit, limits.terminate, &self.end.trace).await;
             self.await_stderr().await;
             return left;
         }

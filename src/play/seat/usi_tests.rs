@@ -289,6 +289,80 @@ fn an_engine_without_usiok_is_given_up_at_its_limit() {
     });
 }
 
+/// Has the engines of this thread wait for a processor from now on, for so long.
+fn starve(time: Duration) {
+    let begin = Instant::now();
+    let state = move || {
+        let (ran, queued) = (begin.elapsed().saturating_sub(time), time.min(begin.elapsed()));
+        let is_over = !ran.is_zero();
+        // The system counts a wait when it is over.
+        let queued = if is_over { queued } else { Duration::ZERO };
+        (platform::usage::Thread { id: 1, ran, queued }, !is_over)
+    };
+    crate::waits::system::STATE.set(Some(Box::new(state)));
+}
+
+#[test]
+fn an_engine_that_gets_no_processor_is_waited_for_and_given_up_with_a_word_about_the_machine() {
+    in_simulated_time(async {
+        let limits = SeatLimits { start: 7 * SECOND, ..SeatLimits::default() };
+        let late = script(|mut script| async move {
+            sleep(40 * SECOND).await;
+            script.sit_down().await;
+            script.live_until_killed().await;
+        });
+        let mut player = ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![late]);
+        starve(35 * SECOND);
+        player.new_game(1).await;
+        assert_eq!(player.reply().await, (GameId(1), Reply::Ready));
+        let silent = script(|script| async { drop(script.live_until_killed().await) });
+        let mut player = ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![silent]);
+        let begin = Instant::now();
+        starve(1000 * SECOND);
+        player.new_game(2).await;
+        let said = player.gone().await;
+        assert!(
+            said.starts_with("no `usiok` within 7000 ms, not counting 62980 ms in which it waited"),
+            "{said}"
+        );
+        assert!(said.contains("this machine is too busy"), "{said}");
+        assert_eq!(begin.elapsed(), 70 * SECOND, "there is an end");
+    });
+}
+
+/// The look at an engine that is this script.
+async fn look_at(play: BoxedScript) -> Result<Handshake, LookFault> {
+    let (_seat, end) = pair();
+    let (startups, engine) = (Arc::new(Semaphore::new(1)), Arc::new(engine()));
+    let player = UsiPlayer { engine, cores: vec![], startups, reports: None, recorder: None, gate: None };
+    let launcher = ScriptedLauncher { scripts: RefCell::new(vec![play]), starts: Rc::default() };
+    Actor::new(player, end, launcher).look(Reach::Move, &tokio::sync::watch::channel(Step::default()).0).await
+}
+
+#[test]
+fn a_look_waits_for_a_move_that_waits_for_a_processor_and_does_not_refuse_an_engine_for_a_slow_goodbye() {
+    let answers_after = |time: Duration| {
+        script(move |mut script| async move {
+            script.sit_down().await;
+            script.expect("position startpos").await;
+            assert!(script.hear().await.starts_with("go "));
+            sleep(time).await;
+            script.say("bestmove 7g7f").await;
+            script.live_until_killed().await;
+        })
+    };
+    in_simulated_time(async move {
+        assert!(look_at(answers_after(SECOND)).await.unwrap().stays);
+        let silent = look_at(answers_after(60 * SECOND)).await.unwrap_err();
+        assert_eq!(silent.how.to_string(), "no `bestmove` within 8200 ms, `stop` included");
+        starve(20 * SECOND);
+        assert!(look_at(answers_after(20 * SECOND)).await.is_ok());
+        starve(1000 * SECOND);
+        let silent = look_at(answers_after(1000 * SECOND)).await.unwrap_err().how.to_string();
+        assert!(silent.contains("no `bestmove` within 8200 ms, `stop` included, not counting "), "{silent}");
+    });
+}
+
 #[test]
 fn an_engine_that_nobody_trusts_is_stopped_from_its_move_to_the_next_line_that_it_is_sent() {
     let play = |mut script: Script| async move {

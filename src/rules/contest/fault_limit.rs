@@ -8,7 +8,7 @@
 
 use referee::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, mem};
 
 /// How many faults halt the games of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +82,8 @@ impl fmt::Display for Halt {
 pub(crate) struct FaultWatch {
     players: Vec<Watched>,
     halts: Vec<Halt>,
+    /// What was folded, in its order: a game that is played again is a fault no more.
+    endings: Vec<(Pairing, Outcome)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,7 +101,7 @@ impl FaultWatch {
     /// Watches players with these limits, by [`PlayerId`].
     pub fn new(limits: impl IntoIterator<Item = Option<FaultLimit>>) -> Self {
         let players = limits.into_iter().map(|limit| Watched { limit, ..Watched::default() }).collect();
-        Self { players, halts: vec![] }
+        Self { players, ..Self::default() }
     }
 
     /// Watches a player who came later.
@@ -109,13 +111,32 @@ impl FaultWatch {
         self.players[player.index()].limit = limit;
     }
 
-    /// The halts so far, in their order. A halt stays, whatever the games end with that were running.
+    /// The halts so far, in their order. A halt stays, whatever the games end with that were running, unless a game that it
+    /// rests on is played again.
     pub fn halts(&self) -> &[Halt] {
         &self.halts
     }
 
     /// Folds an ending that counts. A game that was won by default says nothing about either player.
     pub fn end(&mut self, pairing: &Pairing, outcome: Outcome) {
+        self.endings.push((*pairing, outcome));
+        self.fold(pairing, outcome);
+    }
+
+    /// Takes back a game that is played again: what followed from its end is decided anew.
+    pub fn take_back(&mut self, pairing: &Pairing) {
+        let Some(at) = self.endings.iter().rposition(|(known, _)| known == pairing) else { return };
+        self.endings.remove(at);
+        self.halts.clear();
+        for watched in &mut self.players {
+            *watched = Watched { limit: watched.limit, ..Watched::default() };
+        }
+        let endings = mem::take(&mut self.endings);
+        endings.iter().for_each(|(pairing, outcome)| self.fold(pairing, *outcome));
+        self.endings = endings;
+    }
+
+    fn fold(&mut self, pairing: &Pairing, outcome: Outcome) {
         if matches!(outcome, Outcome::Win { by: WinBy::Default, .. }) {
             return;
         }
@@ -233,6 +254,18 @@ mod tests {
         assert_eq!(halts(FaultLimit::default(), &[ABSENT; 100]), []);
         let broken = [CRASH, CRASH, CRASH, CRASH, ABSENT, CRASH];
         assert_eq!(halts(FaultLimit::default(), &broken)[0].faults, 5);
+    }
+
+    #[test]
+    fn a_fault_of_a_game_that_is_played_again_halts_nobody_and_one_that_counts_still_does() {
+        let at = |index| Pairing { index, ..pairing() };
+        let mut watch = FaultWatch::new([Some(FaultLimit::default()); 2]);
+        (0..5).for_each(|index| watch.end(&at(index), CRASH));
+        assert_eq!(watch.halts().len(), 1);
+        watch.take_back(&at(2));
+        assert_eq!(watch.halts(), []);
+        watch.end(&at(2), CRASH);
+        assert_eq!(watch.halts().len(), 1);
     }
 
     #[test]

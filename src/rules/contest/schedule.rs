@@ -48,13 +48,16 @@ use crate::{
     standings::{Bracket, Progress, Ranges, Standings},
 };
 use joined::Field;
-use referee::{DrawBy, Outcome, ids::PlayerId};
+use referee::{DrawBy, Outcome, WinBy, game::is_starved, ids::PlayerId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use step::{Step, pick};
 use table::Table;
 
-/// The rule for replaying draws; a replayed draw does not count.
+/// Most replays of a game that is lost on time for want of a processor: a machine may be too busy for good.
+const STARVED: u32 = 10;
+
+/// The rule for replaying draws, and games that a busy machine decided; a replayed game does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayDraws {
     /// Most replays of a game; 0: draws count.
@@ -67,17 +70,20 @@ pub struct ReplayDraws {
     /// True if both players have the time that the drawn game left them, instead of all of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_clocks: bool,
+    /// True if a game is replayed that an engine lost on time after it had waited for a processor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub starved: bool,
 }
 
 impl ReplayDraws {
-    /// True if a game that ended so is replayed, after so many draws before it at its place in the schedule.
-    pub fn replays(&self, outcome: Outcome, draws: u32) -> bool {
-        let is_meant = match outcome {
-            Outcome::Draw { by: DrawBy::Sennichite } => true,
-            Outcome::Draw { .. } => !self.only_sennichite,
+    /// True if a game that ended so, with this evidence, is replayed, after so many replays at its place in the schedule.
+    pub fn replays(&self, outcome: Outcome, evidence: &str, replays: u32) -> bool {
+        match outcome {
+            Outcome::Draw { by: DrawBy::Sennichite } => replays < self.times,
+            Outcome::Draw { .. } => !self.only_sennichite && replays < self.times,
+            Outcome::Win { by: WinBy::Time, .. } => self.starved && replays < STARVED && is_starved(evidence),
             _ => false,
-        };
-        is_meant && draws < self.times
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Reports, ratings, the dashboard, the schedule and a sequential test read the same [`Standings`]; a resumed run
 //! folds the stored entries to get them again. Memory grows with the pairs of players, the encounters of Swiss and
-//! knock-out stages, the running games and the incomplete pairs of games, and by some twenty bytes with each game.
+//! knock-out stages, the running games and the incomplete pairs of games, and by some fifty bytes with each game.
 //!
 //! A game counts once, by its place in the schedule (stage and index): a second ending of the same place is ignored.
 //! Games that repeat an earlier one move for move count for points and places, and are no [`Evidence`] of strength.
@@ -23,6 +23,7 @@ mod tie_breaks;
 pub use arbitration::Arbitration;
 pub(crate) use bracket::Bracket;
 pub(crate) use progress::{Encounter, Progress};
+use progress::{Half, Taken};
 pub use ranges::Ranges;
 pub use ranking::Row;
 pub use rating::TestCounts;
@@ -45,12 +46,13 @@ use referee::{
     number::number,
     operation::Action,
     pairing::Pairing,
+    points::Points,
     precision::PRECISE,
     rating::{self, CrossTable, Estimate, Ratings, Results, Trinomial, rounded},
     sprt::BY_FAULTS,
 };
 use serde::Serialize;
-use std::{collections::BTreeMap, time::Duration};
+use std::{cmp::Ordering, collections::BTreeMap, time::Duration};
 
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -195,6 +197,12 @@ impl Standings {
             Format::Swiss { rounds } if paired < rounds => Some(paired + 1),
             _ => None,
         }
+    }
+
+    /// The rounds of a stage in which a player had no opponent, with twice what that is worth.
+    pub fn byes(&self, stage: usize) -> impl Iterator<Item = (u32, PlayerId, u8)> {
+        let byes = self.progress.get(stage).into_iter().flat_map(|progress| &progress.byes);
+        byes.map(|(&(round, player), &half_points)| (round, player, half_points))
     }
 
     /// The rules of the tables.
@@ -399,36 +407,71 @@ impl Standings {
         table
     }
 
-    /// The players of the whole event, best first: by the table of the last stage that ranks its players, and by Elo
-    /// otherwise.
-    pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
-        let mut order: Vec<PlayerId> = (0..self.players()).map(PlayerId::at).collect();
-        let elo = |player: &PlayerId| {
-            let rating = ratings.players.get(player.index());
-            rating.and_then(|rating| rating.elo.value()).unwrap_or(f64::NEG_INFINITY)
-        };
-        order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
-        for (at, stage) in self.stages.iter().enumerate() {
-            if self.rules.ranks(stage.format) && !self.tallies[at].met.is_empty() {
-                let ranking = self.ranking(at);
-                let mut places = vec![usize::MAX; self.players()];
-                ranking.iter().enumerate().for_each(|(place, row)| places[row.player.index()] = place);
-                if stage.entry.skip == 0 {
-                    order.sort_by_key(|player| places[player.index()]);
-                    continue;
-                }
-                // A stage of those who follow, as in a play-off for the fifth place, changes the order of these alone.
-                let ranked = order.iter_mut().filter(|player| places[player.index()] < usize::MAX);
-                ranked.zip(&ranking).for_each(|(player, row)| *player = row.player);
-            }
-        }
-        order
+    /// True if points decide who wins the event; else Elo orders its players.
+    pub fn by_points(&self) -> bool {
+        self.rules.by_points(&self.stages)
     }
 
-    /// Number of draws of the game at this place of the schedule that were replayed.
+    /// True if the table of a stage says more than the results of its players do: not in a match of two, unless it has rules
+    /// or penalties of its own.
+    pub fn is_ranked(&self, stage: usize) -> bool {
+        let is_match = self.players() <= 2 && self.stages.len() == 1 && self.rules.is_usual();
+        let penalised = || self.ranking(stage).iter().any(|row| row.penalty().is_some());
+        self.by_points() && (!is_match || penalised())
+    }
+
+    /// The points of a player in the whole event, byes included, less the penalties.
+    pub fn points(&self, player: PlayerId) -> Points {
+        let lost = (0..self.stages.len())
+            .filter_map(|stage| self.arbitration.penalties(u8::try_from(stage).ok()?).get(&player).copied());
+        self.rules.scoring.record(&self.total.players[player.index()]) - lost.sum()
+    }
+
+    /// The players of the whole event with their ranks, best first: the one order that every winner and every table reads. By
+    /// the tables of the stages, the last one first, where points decide; by Elo otherwise, by points where nobody is rated.
+    /// Players who are level share a rank.
+    pub fn order(&self, ratings: &Ratings) -> Vec<(u32, PlayerId)> {
+        match self.by_points() {
+            true => {
+                let keys = self.places();
+                ranked(self.players(), |a, b| keys[a.index()].cmp(&keys[b.index()]))
+            }
+            false => ranked(self.players(), |a, b| {
+                let elo = |player: PlayerId| ratings.players.get(player.index()).and_then(|r| r.elo.value());
+                let [own, other] = [a, b].map(|player| elo(player).unwrap_or(f64::NEG_INFINITY));
+                let points = |player: PlayerId| self.total.players[player.index()].half_points();
+                other.total_cmp(&own).then_with(|| points(b).cmp(&points(a)))
+            }),
+        }
+    }
+
+    /// The places of each player in the tables of the stages that have begun, the last stage first; the better is less.
+    fn places(&self) -> Vec<Vec<u32>> {
+        let mut places = vec![vec![]; self.players()];
+        for (at, stage) in self.stages.iter().enumerate().filter(|(at, _)| !self.tallies[*at].met.is_empty())
+        {
+            let ranking = self.ranking(at);
+            if stage.entry.skip == 0 {
+                places.iter_mut().for_each(|place| place.insert(0, u32::MAX));
+                ranking.iter().for_each(|row| places[row.player.index()][0] = row.rank);
+                continue;
+            }
+            // A stage of those who follow, as in a play-off for the fifth place, changes the order of these alone.
+            let first =
+                ranking.iter().map(|row| places[row.player.index()].clone()).min().unwrap_or_default();
+            for row in &ranking {
+                places[row.player.index()] = [&first[..], &[row.rank]].concat();
+            }
+        }
+        places
+    }
+
+    /// Number of games at this place of the schedule that were replayed.
     pub fn replays(&self, pairing: &Pairing) -> u32 {
         let progress = self.progress.get(usize::from(pairing.stage));
-        progress.and_then(|progress| progress.open.get(&pairing.index)).map_or(0, |open| open.draws)
+        progress
+            .and_then(|progress| progress.open.get(&pairing.index))
+            .map_or(0, |open| open.draws + open.starved)
     }
 
     pub(crate) fn progress(&self, stage: usize) -> Option<&Progress> {
@@ -466,7 +509,7 @@ impl Standings {
         if end.replayed || !end.outcome.counts() {
             match end.outcome.is_left_out() {
                 true => progress.leave_out(pairing, &mut self.due),
-                false => progress.reopen(pairing, end.replayed),
+                false => progress.reopen(pairing, end.replayed.then_some(end.outcome)),
             }
             tally.add_uncounted(pairing, end.outcome);
             self.total.add_uncounted(pairing, end.outcome);
@@ -479,8 +522,14 @@ impl Standings {
             tally.add_given_up(player);
             self.total.add_given_up(player);
         }
+        if progress.partner(pairing.index).is_none() {
+            tally.add_single(pairing);
+            self.total.add_single(pairing);
+        }
         self.time_losses.add(end);
-        let Some(pair) = progress.finish(pairing, end.outcome, (key, is_new), &mut self.distinct) else {
+        let Some(pair) =
+            progress.finish(pairing, end.outcome, (key, is_new), end.moves_hash, &mut self.distinct)
+        else {
             return;
         };
         tally.add_pair(pairing, pair);
@@ -497,39 +546,76 @@ impl Standings {
         {
             return;
         }
-        // A game that another result was given to is as new as it was.
-        let is_new = self.take_back(pairing, was);
+        let taken = self.take_back(pairing, was);
         let Some(outcome) = is else {
+            self.faults.take_back(pairing);
             let at = usize::from(pairing.stage);
-            self.progress[at].reopen(pairing, false);
+            self.progress[at].reopen(pairing, None);
             self.tallies[at].add_uncounted(pairing, was);
-            return self.total.add_uncounted(pairing, was);
+            self.total.add_uncounted(pairing, was);
+            return self.succeed(pairing, taken);
         };
-        let pairing = *pairing;
-        let ended = GameEnded::new(game, pairing, outcome, 0);
-        self.count(&ended, (None, is_new));
+        // A game that another result was given to is as new as it was; one that was left out is evidence from now on.
+        let known = taken.game.map_or((None, true), |game| (game.key, game.is_new));
+        self.count(&GameEnded::new(game, *pairing, outcome, 0), known);
+        if !outcome.counts() {
+            self.succeed(pairing, taken);
+        }
     }
 
-    /// Takes back a game that was over; true if it repeated no other one.
-    fn take_back(&mut self, pairing: &Pairing, was: Outcome) -> bool {
+    /// Takes back a game that was over.
+    fn take_back(&mut self, pairing: &Pairing, was: Outcome) -> Taken {
         let at = usize::from(pairing.stage);
         let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
-        // One that was left out is evidence as soon as it has a result.
-        let was_new = !was.counts() || progress.is_new(pairing);
-        let pair = progress.take_back(pairing, was);
+        let taken = progress.take_back(pairing, was);
         if !was.counts() {
             tally.take_back_uncounted(pairing, was);
             self.total.take_back_uncounted(pairing, was);
-            return was_new;
+            return taken;
         }
+        let was_new = taken.game.is_some_and(|game| game.is_new);
         tally.take_back(pairing, was, was_new);
         self.total.take_back(pairing, was, was_new);
+        if progress.partner(pairing.index).is_none() {
+            tally.take_back_single(pairing);
+            self.total.take_back_single(pairing);
+        }
         self.time_losses.take_back(was);
-        if let Some(pair) = pair {
+        if let Some(pair) = taken.pair() {
             tally.take_back_pair(pairing, pair);
             self.total.take_back_pair(pairing, pair);
+            if pair.is_new {
+                self.distinct.part(taken.keys());
+            }
         }
-        was_new
+        taken
+    }
+
+    /// Lets a game and a pair that repeated those that were taken back be evidence in their stead: a game that does not
+    /// count is no earlier one.
+    fn succeed(&mut self, pairing: &Pairing, taken: Taken) {
+        if let Some(Half { key: Some(key), is_new: true, .. }) = taken.game {
+            self.distinct.forget(key);
+            let stages = self.progress.iter_mut().zip(&mut self.tallies);
+            for (progress, tally) in stages.filter(|_| self.distinct.was_repeated(key)) {
+                let Some(next) = progress.renew(key) else { continue };
+                self.distinct.is_new(Some(key));
+                tally.add_evidence(pairing, next.black_half_points());
+                self.total.add_evidence(pairing, next.black_half_points());
+                break;
+            }
+        }
+        let keys: Vec<GameKey> = taken.keys().into_iter().flatten().collect();
+        let was_evidence = taken.pair().is_some_and(|pair| pair.is_new);
+        if !was_evidence || !keys.iter().any(|key| self.distinct.was_repeated(*key)) {
+            return;
+        }
+        for (progress, tally) in self.progress.iter_mut().zip(&mut self.tallies) {
+            for pair in progress.renew_pairs(&keys, &mut self.distinct, &mut self.due) {
+                tally.add_pair(pairing, pair);
+                self.total.add_pair(pairing, pair);
+            }
+        }
     }
 
     /// Why the result of a game at this place cannot be changed any more: what follows from it has begun.
@@ -562,6 +648,14 @@ impl Standings {
             self.total.add_bye(player, half_points);
         }
     }
+}
+
+/// The players with their ranks, best first; those who compare as equal share a rank, in the order of entry.
+fn ranked(players: usize, compare: impl Fn(PlayerId, PlayerId) -> Ordering) -> Vec<(u32, PlayerId)> {
+    let mut order: Vec<PlayerId> = (0..players).map(PlayerId::at).collect();
+    order.sort_by(|a, b| compare(*a, *b));
+    let ranks = ranking::shared_ranks(&order, |a, b| compare(*a, *b).is_eq());
+    ranks.into_iter().zip(order).collect()
 }
 
 /// The reason why a result cannot change any more.

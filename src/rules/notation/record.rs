@@ -59,6 +59,11 @@ pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, Recor
 /// format the entry). A fault in one record does not affect the others, as far as the format separates records.
 pub fn each(bytes: &[u8], hint: Option<Format>, mut each: impl FnMut(usize, Read)) {
     let bytes = &*unicode(bytes);
+    if decode::is_book(bytes) {
+        let what =
+            "an opening book of YaneuraOu: moves for positions, not games; give it to an engine as its book";
+        return each(1, Err(RecordFault::new(1, what)));
+    }
     if decode::is_binary(bytes) {
         return packed::read(bytes, hint, &mut each);
     }
@@ -76,26 +81,45 @@ pub fn each(bytes: &[u8], hint: Option<Format>, mut each: impl FnMut(usize, Read
 /// A record, or why it cannot be read.
 pub type Read = Result<GameRecord, RecordFault>;
 
-/// Writes a record in a format; information that the format cannot hold is left out (see the table of this module).
+/// Writes a record in a format; information that the format cannot hold is left out (see the table of this module). A record
+/// with characters that Shift_JIS lacks is written in UTF-8.
 ///
 /// # Errors
 /// The ply whose move is illegal, or a start position or number that the format cannot hold.
 pub fn write(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault> {
+    written(record, format).map(|(bytes, _)| bytes)
+}
+
+/// Does the same, and returns the format that was written: [`Format::Kifu`] and [`Format::Ki2u`] in place of the formats in
+/// Shift_JIS, where that lacks characters.
+///
+/// # Errors
+/// See [`write()`].
+pub fn written(record: &GameRecord, format: Format) -> Result<(Vec<u8>, Format), RecordFault> {
+    let (narrow, wide) = match format {
+        Format::Kif => (kif_write::kif(record, "Shift_JIS")?, Format::Kifu),
+        Format::Ki2 => (kif_write::ki2(record)?, Format::Ki2u),
+        _ => return bytes(record, format).map(|bytes| (bytes, format)),
+    };
+    match decode::to_cp932(&narrow) {
+        Some(bytes) => Ok((bytes, format)),
+        None => bytes(record, wide).map(|bytes| (bytes, wide)),
+    }
+}
+
+/// The bytes of a record in a format other than those in Shift_JIS.
+fn bytes(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault> {
     let text = match format {
         Format::Csa => csa::write(record, false)?,
         Format::Csa3 => csa::write(record, true)?,
-        Format::Kif => kif_write::kif(record, "Shift_JIS")?,
-        Format::Kifu => kif_write::kif(record, "UTF-8")?,
+        Format::Kif | Format::Kifu => kif_write::kif(record, "UTF-8")?,
         Format::Ki2 | Format::Ki2u => kif_write::ki2(record)?,
         Format::Jkf => jkf::write(record)?,
         Format::Usi => lines::write(record)?,
         Format::Psv => return packed::write_psv(record),
         Format::Hcpe => return packed::write_hcpe(record),
     };
-    Ok(match format {
-        Format::Kif | Format::Ki2 => decode::to_cp932(&text),
-        _ => text.into_bytes(),
-    })
+    Ok(text.into_bytes())
 }
 
 #[cfg(test)]

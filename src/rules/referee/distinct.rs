@@ -6,7 +6,7 @@
 
 use crate::{Outcome, opening::EVEN, pairing::Pairing};
 use rating::mix::mix;
-use std::collections::HashSet;
+use std::{collections::HashSet, num::NonZeroU64};
 
 /// Bits of a hash of moves: as many as a number in JSON and in SQLite holds. Two different games of a million share one with
 /// a probability of 1 in 18,000.
@@ -23,7 +23,7 @@ pub fn moves_hash<'a>(start: &'a str, moves: impl IntoIterator<Item = &'a str>) 
 
 /// What a game consists of: players with their colours, start, moves, outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct GameKey(u64);
+pub struct GameKey(NonZeroU64);
 
 impl GameKey {
     /// The key of a game of an event; `None` if its moves are not known.
@@ -36,7 +36,8 @@ impl GameKey {
     pub fn new([black, white]: [u64; 2], outcome: Outcome, moves: u64) -> Self {
         let ending = outcome.cause().bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));
         let result = outcome.black_half_points().map_or(3, u64::from);
-        Self([black, white, result, ending].into_iter().fold(moves, |hash, part| mix(hash) ^ part))
+        let hash = [black, white, result, ending].into_iter().fold(moves, |hash, part| mix(hash) ^ part);
+        Self(NonZeroU64::new(hash).unwrap_or(NonZeroU64::MIN))
     }
 }
 
@@ -46,12 +47,35 @@ pub struct Distinct {
     games: HashSet<GameKey>,
     /// The games of the pairs that are evidence.
     paired: HashSet<GameKey>,
+    /// Games that others have repeated.
+    repeated: HashSet<GameKey>,
 }
 
 impl Distinct {
     /// Takes a game that counts; true if none before was the same. A game whose moves are not known is taken for a new one.
     pub fn is_new(&mut self, game: Option<GameKey>) -> bool {
-        game.is_none_or(|game| self.games.insert(game))
+        game.is_none_or(|game| self.games.insert(game) || !self.repeats(game))
+    }
+
+    /// Notes that a game was repeated; true.
+    fn repeats(&mut self, game: GameKey) -> bool {
+        self.repeated.insert(game);
+        true
+    }
+
+    /// True if others have repeated this game.
+    pub fn was_repeated(&self, game: GameKey) -> bool {
+        self.repeated.contains(&game)
+    }
+
+    /// Forgets a game that does not count any more, so that the next one like it is new.
+    pub fn forget(&mut self, game: GameKey) {
+        self.games.remove(&game);
+    }
+
+    /// Takes back a pair that was taken as new: its games may be in another one.
+    pub fn part(&mut self, games: [Option<GameKey>; 2]) {
+        games.iter().flatten().for_each(|game| _ = self.paired.remove(game));
     }
 
     /// Takes a complete pair; true if none of its games is in a pair that was taken as new. Of pairs that are alike one is

@@ -12,7 +12,8 @@
 //! | a legal move that completes a fourth occurrence at the move limit | sennichite, or perpetual check |
 //! | mate by the last move of the limit | as [`AtLimit`] says; by default a draw |
 //! | both processes ended | the side whose end is received first loses |
-//! | a move out of turn | illegal move (out of turn) |
+//! | a move or a declaration out of turn | illegal move (out of turn) |
+//! | a resignation out of turn | resignation, at no cost of time |
 //!
 //! In short: the stamp of the reply decides first, then legality, then repetition, then the move limit, then mate,
 //! then the scores.
@@ -210,7 +211,7 @@ impl Game {
 
     fn judge(&mut self, color: Color, answer: Answer) -> Vec<Output> {
         if color != self.turn() {
-            return self.lose(color, WinBy::IllegalMove(Foul::OutOfTurn), answer.said.to_string());
+            return self.out_of_turn(color, &answer.said);
         }
         let clock = &mut self.state.clocks[color.index()];
         let allowance = clock.allowance();
@@ -220,10 +221,7 @@ impl Game {
         };
         let mut outputs = vec![];
         let ruling = match answer.said {
-            Said::Resign => {
-                self.announce(color, Word::Resign, charged.0, &mut outputs);
-                self.lose(color, WinBy::Resignation, String::new())
-            }
+            Said::Resign => self.resigned(color, charged.0),
             Said::Win => {
                 self.announce(color, Word::Declare, charged.0, &mut outputs);
                 self.declare(color)
@@ -235,6 +233,21 @@ impl Game {
             },
         };
         outputs.extend(ruling);
+        outputs
+    }
+
+    /// A game may be given up at any time; everything else is for a player's own turn.
+    fn out_of_turn(&mut self, color: Color, said: &Said) -> Vec<Output> {
+        match said {
+            Said::Resign => self.resigned(color, Duration::ZERO),
+            other => self.lose(color, WinBy::IllegalMove(Foul::OutOfTurn), other.to_string()),
+        }
+    }
+
+    fn resigned(&mut self, color: Color, charged: Duration) -> Vec<Output> {
+        let mut outputs = vec![];
+        self.announce(color, Word::Resign, charged, &mut outputs);
+        outputs.extend(self.lose(color, WinBy::Resignation, String::new()));
         outputs
     }
 

@@ -92,7 +92,7 @@ pub struct MachineState {
 }
 
 /// Whether a machine is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Presence {
     /// It plays.
@@ -106,12 +106,14 @@ pub enum Presence {
 }
 
 impl Presence {
-    /// Every presence.
-    pub const ALL: [Self; 4] = [Self::Here, Self::Silent, Self::Left, Self::Barred];
-
     /// The word for it in the database, on screens and pages.
     pub fn word(self) -> &'static str {
         self.into()
+    }
+
+    /// The presence of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        <Self as strum::VariantArray>::VARIANTS.iter().copied().find(|presence| presence.word() == word)
     }
 }
 

@@ -40,6 +40,13 @@ impl Opening {
         self
     }
 
+    /// Plies that have been played where the players begin, including those before the start position.
+    pub fn plies(&self) -> u32 {
+        let before = self.start.rsplit(' ').next().and_then(|number| number.parse::<u32>().ok());
+        let own = u32::try_from(self.moves.len()).unwrap_or(u32::MAX);
+        before.unwrap_or(1).saturating_sub(1).saturating_add(own)
+    }
+
     /// The position after its moves, as SFEN without the move number, to find lines that transpose; `None` if a move
     /// is illegal.
     pub fn goal(&self) -> Option<String> {

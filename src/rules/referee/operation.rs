@@ -608,9 +608,13 @@ impl InForce {
             | Action::PairingGiven { .. }
             | Action::PairingDropped { .. }
             | Action::Penalised { .. }
-            | Action::Joined { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
+            // A player who was replaced plays no further game, so its games wait for nobody.
+            Action::Joined { replaces, .. } => {
+                let plays_on = |player| Some(player) != *replaces;
+                self.held.retain(|_, pairing| plays_on(pairing.black) && plays_on(pairing.white));
+            }
             Action::Adjourned { game, held } => {
                 self.has_adjourned = true;
                 self.held.extend(held.map(|pairing| (game.game, pairing)));
@@ -844,6 +848,28 @@ mod tests {
             "operation 2: kuma dismissed the appeal (operation 1) against the result of game 7 (kuma - taka, round 2): \
              draw by sennichite: it was perpetual check"
         );
+    }
+
+    #[test]
+    fn an_adjourned_game_of_a_player_who_was_replaced_waits_no_longer() {
+        let mut in_force = InForce::default();
+        let players = [0, 1, 2].map(PlayerId);
+        for (number, white) in (1..).zip([players[1], players[2]]) {
+            let black = players[0];
+            let pairing =
+                Pairing { stage: 0, index: number, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+            let game =
+                NamedGame { game: GameId(number), black: "a".to_owned(), white: "b".to_owned(), round: 1 };
+            let action = Action::Adjourned { game, held: Some(pairing) };
+            let (by, reason) = Default::default();
+            in_force.fold(&Operation { number, by, reason, undoes: None, action });
+        }
+        let (player, name, configuration) = (PlayerId(3), "c".to_owned(), String::new());
+        let (replaces, out) = (Some(players[1]), Some("b".to_owned()));
+        let action = Action::Joined { player, name, replaces, out, configuration };
+        let (by, reason) = Default::default();
+        in_force.fold(&Operation { number: 3, by, reason, undoes: None, action });
+        assert_eq!(in_force.held().map(|(game, _)| game).collect::<Vec<_>>(), [GameId(2)]);
     }
 
     #[test]

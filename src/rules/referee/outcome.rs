@@ -219,61 +219,62 @@ impl Outcome {
     }
 }
 
-/// Defines the words of an enum in one place: `name` writes them, and `ALL` lists the values for reading them.
+/// Defines the words of an enum in one place: `name` writes them, and `ALL` lists the values for reading them. A value
+/// without a word does not compile.
 macro_rules! words {
-    ($type:ident { $($value:expr => $word:literal),+ $(,)? }) => {
+    ($type:ident { $($variant:ident $(($foul:path))? => $word:literal),+ $(,)? }) => {
         impl $type {
             /// Every value.
-            pub const ALL: &[Self] = &[$($value),+];
+            pub const ALL: &[Self] = &[$(Self::$variant $(($foul))?),+];
 
             /// The word for it in the database, JSON and reports.
             pub fn name(self) -> &'static str {
-                match self { $(x if x == $value => $word,)+ _ => unreachable!("every value has a word") }
+                match self { $(Self::$variant $(($foul))? => $word),+ }
             }
         }
     };
 }
 
 words!(WinBy {
-    Self::Mate => "mate",
-    Self::Resignation => "resignation",
-    Self::Time => "time",
-    Self::Declaration => "declaration",
-    Self::IllegalDeclaration => "illegal-declaration",
-    Self::PerpetualCheck => "perpetual-check",
-    Self::Disconnection => "disconnection",
-    Self::Adjudication => "adjudication",
-    Self::Default => "default",
-    Self::IllegalAction => "illegal-action",
-    Self::Ruling => "ruling",
-    Self::IllegalMove(Foul::Nifu) => "illegal-move:nifu",
-    Self::IllegalMove(Foul::Uchifuzume) => "illegal-move:uchifuzume",
-    Self::IllegalMove(Foul::NoPiece) => "illegal-move:no-piece",
-    Self::IllegalMove(Foul::OpponentsPiece) => "illegal-move:opponents-piece",
-    Self::IllegalMove(Foul::OwnPieceOnTarget) => "illegal-move:own-piece-on-target",
-    Self::IllegalMove(Foul::DropOnPiece) => "illegal-move:drop-on-piece",
-    Self::IllegalMove(Foul::Unreachable) => "illegal-move:unreachable",
-    Self::IllegalMove(Foul::KingLeftInCheck) => "illegal-move:king-left-in-check",
-    Self::IllegalMove(Foul::DeadPiece) => "illegal-move:dead-piece",
-    Self::IllegalMove(Foul::BadPromotion) => "illegal-move:bad-promotion",
-    Self::IllegalMove(Foul::NotInHand) => "illegal-move:not-in-hand",
-    Self::IllegalMove(Foul::OutOfTurn) => "illegal-move:out-of-turn",
-    Self::IllegalMove(Foul::Unreadable) => "illegal-move:unreadable",
+    Mate => "mate",
+    Resignation => "resignation",
+    Time => "time",
+    Declaration => "declaration",
+    IllegalDeclaration => "illegal-declaration",
+    PerpetualCheck => "perpetual-check",
+    Disconnection => "disconnection",
+    Adjudication => "adjudication",
+    Default => "default",
+    IllegalAction => "illegal-action",
+    Ruling => "ruling",
+    IllegalMove(Foul::Nifu) => "illegal-move:nifu",
+    IllegalMove(Foul::Uchifuzume) => "illegal-move:uchifuzume",
+    IllegalMove(Foul::NoPiece) => "illegal-move:no-piece",
+    IllegalMove(Foul::OpponentsPiece) => "illegal-move:opponents-piece",
+    IllegalMove(Foul::OwnPieceOnTarget) => "illegal-move:own-piece-on-target",
+    IllegalMove(Foul::DropOnPiece) => "illegal-move:drop-on-piece",
+    IllegalMove(Foul::Unreachable) => "illegal-move:unreachable",
+    IllegalMove(Foul::KingLeftInCheck) => "illegal-move:king-left-in-check",
+    IllegalMove(Foul::DeadPiece) => "illegal-move:dead-piece",
+    IllegalMove(Foul::BadPromotion) => "illegal-move:bad-promotion",
+    IllegalMove(Foul::NotInHand) => "illegal-move:not-in-hand",
+    IllegalMove(Foul::OutOfTurn) => "illegal-move:out-of-turn",
+    IllegalMove(Foul::Unreadable) => "illegal-move:unreadable",
 });
 words!(DrawBy {
-    Self::Sennichite => "sennichite",
-    Self::MaxMoves => "max-moves",
-    Self::Impasse => "impasse",
-    Self::Adjudication => "draw-adjudication",
-    Self::Ruling => "ruling",
+    Sennichite => "sennichite",
+    MaxMoves => "max-moves",
+    Impasse => "impasse",
+    Adjudication => "draw-adjudication",
+    Ruling => "ruling",
 });
 words!(AbortBy {
-    Self::Stopped => "stopped",
-    Self::NotStarted => "not-started",
-    Self::Server => "server",
-    Self::Missing => "missing",
-    Self::Annulled => "annulled",
-    Self::NoResult => "no-result",
+    Stopped => "stopped",
+    NotStarted => "not-started",
+    Server => "server",
+    Missing => "missing",
+    Annulled => "annulled",
+    NoResult => "no-result",
 });
 
 impl fmt::Display for Outcome {

@@ -97,7 +97,7 @@ pub struct Buoy {
 }
 
 /// The direction of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantArray)]
 pub enum Direction {
     /// From the other side.
     Received,
@@ -110,8 +110,6 @@ pub enum Direction {
 }
 
 impl Direction {
-    const ALL: [Self; 4] = [Self::Received, Self::Sent, Self::Stderr, Self::Remark];
-
     /// The mark before a line.
     pub fn mark(self) -> char {
         match self {
@@ -124,7 +122,7 @@ impl Direction {
 
     /// The direction of this mark.
     pub fn of(mark: char) -> Option<Self> {
-        Self::ALL.into_iter().find(|way| way.mark() == mark)
+        <Self as strum::VariantArray>::VARIANTS.iter().copied().find(|way| way.mark() == mark)
     }
 }
 

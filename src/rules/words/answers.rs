@@ -8,11 +8,12 @@ use referee::operation::NoInverse;
 messages! {
     // Of the event.
     event_over: "the event is over" = "大会は終了しています。";
+    only_corrections_now: "the event is over: `rule`, `penalty`, `appeal`, `answer`, `announce` and `undo` are what can still be done" = "大会は終了しています。できるのは裁定・減点・異議とその回答・お知らせ・取り消しだけです。";
     event_not_begun: "the event has not begun: ask again in a moment" = "大会はまだ始まっていません。少し待ってください。";
     event_ended_meanwhile: "the event ended meanwhile" = "その間に大会が終了しました。";
-    paused_already: "the event is paused already" = "すでに休止中です。";
-    not_paused: "the event is not paused" = "休止中ではありません。";
-    resume_first: "the event is paused: `resume` first" = "休止中です。先に再開してください。";
+    paused_already: "the event is paused already" = "すでに一時停止中です。";
+    not_paused: "the event is not paused" = "一時停止中ではありません。";
+    resume_first: "the event is paused: `resume` first" = "一時停止中です。先に再開してください。";
     needs_reason: "this order goes on record with a reason: give one with `--reason TEXT`" = "理由を記入してください（記録されます）。";
     text_too_long(what: &str, most: usize): "{what} has at most {most} characters, and no control characters" = "{what}は{most}文字以内で、制御文字は使えません。";
     a_reason: "a reason" = "理由";
@@ -27,8 +28,8 @@ messages! {
 
     // Of players.
     no_network: "nobody logs in to this event over the network" = "この大会にネットワーク経由の参加者はいません。";
-    not_a_player_name(name: &str): "`{name}` cannot be a player's name" = "`{name}` は選手名に使えません。";
-    not_a_ban(whom: &str): "`{whom}` is neither a player's name nor a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64" = "`{whom}` は選手名でも、192.0.2.7、192.0.2.0/24、2001:db8:1:2::/64 のようなネットワークでもありません。";
+    not_a_player_name(name: &str): "`{name}` cannot be a player's name" = "`{name}` は対局者名に使えません。";
+    not_a_ban(whom: &str): "`{whom}` is neither a player's name nor a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64" = "`{whom}` は対局者名でも、192.0.2.7、192.0.2.0/24、2001:db8:1:2::/64 のようなネットワークでもありません。";
     player_not_here(name: &str): "`{name}` is not logged in; `list` shows the players" = "`{name}` は接続していません。";
     not_banned(whom: &str): "`{whom}` is not banned; `list` shows the bans" = "`{whom}` は禁止されていません。";
     not_muted(name: &str): "`{name}` is not muted" = "`{name}` は発言禁止ではありません。";
@@ -47,7 +48,7 @@ messages! {
     wants_other_colour(name: &str): "`{name}` asks for the other colour" = "`{name}` は反対の手番を希望しています。";
     waits_for_no_game(name: &str): "`{name}` waits for no game" = "`{name}` は対局を待っていません。";
 
-    no_such_player(name: &str): "no player of this event has the name `{name}`" = "この大会に `{name}` という選手はいません。";
+    no_such_player(name: &str): "no player of this event has the name `{name}`" = "この大会に `{name}` という参加者はいません。";
     withdrawn_already(name: &str): "`{name}` is withdrawn already" = "`{name}` はすでに棄権しています。";
     not_withdrawn(name: &str): "`{name}` is not withdrawn" = "`{name}` は棄権していません。";
     penalty_above_zero: "a penalty is more than 0 points" = "減点は0より大きい数にしてください。";
@@ -60,7 +61,7 @@ messages! {
     file_has_no_newcomer: "the file has no engine that the event has not" = "設定ファイルに新しいエンジンはありません。";
     event_is_stopping: "the event is being stopped; its next start reads the file" = "大会は停止処理中です。次回の起動時にファイルが読み直されます。";
     machines_take_no_newcomers: "other machines play games of this event and know the engines of its start: stop it, and start it again with the new file" = "他のマシンが対局中のため、実行中の追加はできません。いったん止め、新しいファイルで再起動してください。";
-    network_takes_no_newcomers: "players of the network are in this event and know the field of its start: add the engine to the file, stop the event between two games, and start it again; the players log in again by themselves" = "ネットワーク経由の選手がいる大会では、実行中にエンジンを追加できません。ファイルに追加し、対局の合間に止めて再起動してください。";
+    network_takes_no_newcomers: "players of the network are in this event and know the field of its start: add the engine to the file, stop the event between two games, and start it again; the players log in again by themselves" = "ネットワーク経由の参加者がいる大会では、実行中にエンジンを追加できません。ファイルに追加し、対局の合間に止めて再起動してください。";
     engine_plays_already(name: &str): "`{name}` plays in the event already" = "`{name}` はすでに参加しています。";
     engine_needs_cores(name: &str): "each game of this run has cores of its own, and `{name}` needs more of them: stop the event, and start it again with the new file" = "各対局に割り当てたコアが `{name}` には足りません。いったん止め、新しいファイルで再起動してください。";
     player_is_replaced(name: &str): "`{name}` was replaced and plays no further game; `rule` gives this one a result" = "`{name}` は交代済みで、もう対局しません。結果は裁定で変更できます。";
@@ -90,8 +91,8 @@ messages! {
     round_follows(round: u32): "round {round} has begun, and its pairings follow from this result" = "{round}回戦が始まり、その組合せはこの結果で決まりました。";
     round_is_paired(round: u32): "round {round} is paired already" = "{round}回戦はすでに組まれています。";
     no_answer_yet: "the game has not answered yet; `list` shows whether it is still running" = "対局からまだ応答がありません。";
-    league_replays_nothing: "an open league has no schedule in which a game has a place: `rule GAME void` takes it out, and its players may ask for another" = "自由対局リーグに指し直しはありません。裁定で無効にし、選手が改めて対局を申し込みます。";
-    league_plays_nothing_on: "an open league has no schedule in which a game has a place; its players may ask for another" = "自由対局リーグに再開はありません。選手が改めて対局を申し込みます。";
+    league_replays_nothing: "an open league has no schedule in which a game has a place: `rule GAME void` takes it out, and its players may ask for another" = "自由対局リーグに指し直しはありません。裁定で無効にし、参加者が改めて対局を申し込みます。";
+    league_plays_nothing_on: "an open league has no schedule in which a game has a place; its players may ask for another" = "自由対局リーグに再開はありません。参加者が改めて対局を申し込みます。";
 
     // Of machines.
     no_such_machine(machine: &str): "no machine `{machine}` has a part in this event; `renmei report` lists them" = "この大会にマシン `{machine}` はありません。";

@@ -22,10 +22,10 @@ messages! {
     white_wins: "white wins" = "後手勝ち";
     draw: "draw" = "引き分け";
     void: "void" = "無効";
-    paused: "Paused: no new game begins." = "休止中：新しい対局は始まりません。";
+    paused: "Paused: no new game begins." = "一時停止中です。新しい対局は始まりません。";
     running: "Running." = "進行中。";
     over: "The event is over." = "大会は終了しました。";
-    pause: "Pause" = "休止";
+    pause: "Pause" = "一時停止";
     resume: "Resume" = "再開";
     open_registration: "Open the registration" = "受付を開く";
     close_registration: "Close the registration" = "受付を閉じる";
@@ -52,7 +52,7 @@ messages! {
     appeal_dismissed: "dismissed: the result stands" = "却下：結果は変わりません";
     appeal_replayed: "upheld: play again" = "認める：指し直し";
     appeal_upheld: "upheld: ordered before" = "認める：裁定済み";
-    players: "Players" = "選手";
+    players: "Players" = "参加者";
     players_here(players: usize): "here: {players}" = "接続中 {players}";
     players_absent(players: usize): ", absent: {players}" = "、不在 {players}";
     what_seconds_mean: "seconds: since the player's last line" = "秒：最後の受信から";
@@ -67,13 +67,13 @@ messages! {
     pair_two: "Pair two players" = "2人を対局させる";
     both_wait: "Both wait for the same game." = "同じ対局を待っている2人を指定します。";
     pair_in_next_round: "Pair in the next round" = "次の回戦の組合せを指定";
-    others_by_the_rules: "All others are paired by the rules of the event." = "ほかの選手は大会の規定に従って組まれます。";
+    others_by_the_rules: "All others are paired by the rules of the event." = "ほかの参加者は大会の規定に従って組まれます。";
     black_player: "Black" = "先手";
     white_player: "White" = "後手";
-    entrants: "Entrants" = "参加選手";
+    entrants: "Entrants" = "参加者";
     withdrawn: "withdrawn" = "棄権";
     substitute: "Substitute" = "代理と交代";
-    who_substitutes: "Login name of the substitute" = "代わりの選手のログイン名";
+    who_substitutes: "Login name of the substitute" = "代わりの参加者のログイン名";
     take_points: "Take points" = "減点";
     withdraw: "Withdraw" = "棄権";
     return_player: "Return" = "復帰";
@@ -110,7 +110,7 @@ messages! {
     too_many_appeals: "too many appeals from your address; try again in an hour, or speak to the arbiter" = "異議申し立てが多すぎます。1時間ほど待つか、審判に直接伝えてください。";
     wrong_secret: "this is neither the secret with which a player of this game logs in, nor the password of an account here; an arbiter can file the appeal for you" = "この対局の対局者の秘密の文字列でも、登録済みアカウントのパスワードでもありません。審判が代わりに申し立てることもできます。";
     password_form: "a password has 1 to 128 characters, without blanks, as it stands in a line of the protocol" = "パスワードは1〜128文字で、空白は使えません（通信の1行に入るため）。";
-    for_arbiters: "this is for an arbiter: your account has the role of an operator" = "この操作は審判のみ行えます。あなたのアカウントは運営です。";
+    for_arbiters: "this is for an arbiter: your account has the role of an operator" = "審判権限が必要です（現在は運営権限です）。";
     empty_field(field: &str): "the field `{field}` is empty" = "項目 `{field}` が空です。";
     field_takes_number(field: &str): "the field `{field}` takes a number" = "項目 `{field}` には数字を入れてください。";
     unknown_order: "unknown order; load the page again" = "不明な操作です。ページを読み込み直してください。";
@@ -182,7 +182,7 @@ messages! {
     over_tls: "(TLS)" = "（TLS）";
     event_pairs: "The event pairs its entrants: log in and wait for your games. Every login takes the same secret." = "対局は大会側が組みます。ログインして待ってください。秘密の文字列は毎回同じものを使います。";
     name_of_games: "Name of the games:" = "対局名：";
-    game_names: "The password begins with the name of the games: NAME-SECONDS-BYOYOMI, or NAME-SECONDS-INCREMENTF. Players who ask for the same name meet. Then a comma and your secret follow." = "パスワードの先頭は対局名です：名前-持ち時間(秒)-秒読み、または 名前-持ち時間(秒)-加算F。同じ対局名の2人が対局します。続けてコンマと秘密の文字列を書きます。";
+    game_names: "The password begins with the name of the games: NAME-SECONDS-BYOYOMI, or NAME-SECONDS-INCREMENTF. Players who ask for the same name meet. Then a comma and your secret follow." = "パスワードの先頭は対局名です：名前-持ち時間（秒）-秒読み、または 名前-持ち時間（秒）-加算F。同じ対局名の2人が対局します。続けてコンマと秘密の文字列を書きます。";
     timed_rounds: "Timed rounds:" = "定刻の対局：";
 
     // The check of a program.

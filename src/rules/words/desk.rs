@@ -21,7 +21,7 @@ messages! {
     games_count: "games" = "局";
     so_many_run(running: usize): "{running} running" = "{running}局進行中";
     finish_games: "Stop after the running games" = "対局中のものを終えて停止";
-    adjourn_games: "Stop now" = "今すぐ停止(指し掛け)";
+    adjourn_games: "Stop now" = "今すぐ停止（指し掛け）";
     begin_or_go_on: "Begin or go on" = "開始・再開";
     copy: "Copy" = "複製";
     copy_text: "Copy" = "コピー";
@@ -39,7 +39,7 @@ messages! {
     no_new_game_after: "No new game begins after" = "新しい対局を始める期限";
     no_game_after(name: &str, until: &str): "`{name}`: no new game begins after {until}." = "`{name}`: {until} 以降は新しい対局を始めません。";
     no_deadline(name: &str): "`{name}`: games begin at any time." = "`{name}`: 対局の期限はありません。";
-    pause_games: "Pause: no new game begins" = "一時停止(新しい対局を始めない)";
+    pause_games: "Pause: no new game begins" = "一時停止（新しい対局を始めない）";
     resume_games: "Go on with new games" = "一時停止を解除";
     event_is_not_played: "the event is not played now" = "その大会は進行中ではありません。";
     change_the_file: "change the file by hand: its form is an unusual one" = "設定ファイルの書き方が特殊なため、手で変更してください。";
@@ -63,7 +63,7 @@ messages! {
     closing_the_page_ends_nothing: "Closing this page ends nothing: games go on. Events that run now go on when the desk is opened again." =
         "このページを閉じても対局は続きます。終了しても、進行中の大会は次にデスクを開いたときに再開します。";
     quit_after_games: "Quit after the running games" = "対局中のものを終えてから終了";
-    quit_at_once: "Quit now" = "今すぐ終了(指し掛け)";
+    quit_at_once: "Quit now" = "今すぐ終了（指し掛け）";
     desk_ends: "The desk ends: no new game begins." = "デスクを終了します。新しい対局は始まりません。";
     begin_desk_again: "Open it again by `renmei desk` or its icon; every event goes on where it was." =
         "`renmei desk` かアイコンから開き直すと、どの大会も続きから再開します。";
@@ -89,6 +89,14 @@ messages! {
     event_finishes(name: &str): "`{name}` stops when its running games are over." = "`{name}` は対局中のものが終わると停止します。";
     event_is_adjourned(name: &str): "`{name}` stops; its running games are adjourned." = "`{name}` を停止し、対局を指し掛けにします。";
     event_is_in_bin(name: &str, bin: &str): "`{name}` was deleted; its files are in {bin}." = "`{name}` を削除しました。ファイルは {bin} にあります。";
+    event_is_in_bin_without_games(name: &str, bin: &str, database: &str): "`{name}` was deleted; its file is in {bin}. Its games stay in {database}, which lies elsewhere or which another event uses, too." =
+        "`{name}` を削除しました。設定ファイルは {bin} にあります。対局は {database} に残ります(別の場所にあるか、ほかの大会も使っています)。";
+    another_process_plays_it: "another process plays it, such as `renmei run` in a terminal: end that first" =
+        "別のプロセス(端末の `renmei run` など)で進行中です。先にそちらを終了してください。";
+    engine_changed_meanwhile: "this engine was changed meanwhile, and nothing was saved: open its page again to see both" =
+        "このエンジンの設定はその間に変更されたため、保存していません。ページを開き直して確認してください。";
+    changed_meanwhile: "The file was changed meanwhile and has this text now. Yours is below: saving it again replaces the other one." =
+        "設定ファイルはその間に変更され、今は次の内容です。入力した内容は下にあります。もう一度保存すると置き換わります。";
     stop_it_first: "it is played, or about to be: stop it first" = "進行中または準備中です。先に停止してください。";
     no_such_event: "there is no such event" = "その大会はありません。";
     change_counts_when_begun: "A change counts from the next time that the event is begun; rules of games that were played cannot be changed." =
@@ -123,13 +131,13 @@ messages! {
     author: "Author" = "作者";
     engine_says_nothing: "It does not answer as an engine does:" = "エンジンとして応答しません:";
     note: "Note" = "メモ";
-    tags: "Tags, with commas between" = "タグ(カンマ区切り)";
-    arguments: "Arguments, one on each line" = "引数(1行に1つ)";
-    working_directory: "Directory; empty: that of the program" = "作業フォルダー(空欄: プログラムのある場所)";
-    thinks_on_others_time: "thinks on the opponent's time" = "相手の手番中にも考える(先読み)";
+    tags: "Tags, with commas between" = "タグ（カンマ区切り）";
+    arguments: "Arguments, one on each line" = "引数（1行に1つ）";
+    working_directory: "Directory; empty: that of the program" = "作業フォルダー（空欄: プログラムのある場所）";
+    thinks_on_others_time: "thinks on the opponent's time" = "相手の手番中にも考える（先読み）";
     inactive: "not offered" = "一覧に出さない";
     options: "Options" = "オプション";
-    changed_from(usual: &str): "changed; the engine's own: {usual}" = "変更済み(既定値: {usual})";
+    changed_from(usual: &str): "changed; the engine's own: {usual}" = "変更済み（既定値: {usual}）";
     not_declared: "the engine does not declare it" = "エンジンが宣言していません";
     save: "Save" = "保存";
     saved: "Saved." = "保存しました。";
@@ -150,7 +158,7 @@ messages! {
     kind_match: "Match" = "対戦";
     about_match: "Two engines play a number of games, and the report says how much stronger one is." =
         "二つのエンジンが決まった数の対局を行い、どちらがどれだけ強いかを示します。";
-    kind_sprt: "SPRT" = "SPRT(逐次検定)";
+    kind_sprt: "SPRT" = "SPRT（逐次検定）";
     about_sprt: "Is the new build stronger? Games are played until the answer is known." =
         "新しい版は強くなったか。答えが出るまで対局を続けます。";
     kind_league: "League" = "総当たりリーグ";
@@ -158,13 +166,13 @@ messages! {
     kind_gauntlet: "Gauntlet" = "ガントレット";
     about_gauntlet: "One engine meets all others." = "一つのエンジンが他の全員と対局します。";
     kind_swiss: "Swiss" = "スイス式";
-    about_swiss: "Rounds of players with like scores: many players, few rounds." = "勝ち点の近い相手と対局します。人数が多く回戦が少ない大会に向きます。";
+    about_swiss: "Rounds of players with like scores: many players, few rounds." = "成績の近い相手と組み合わせます。参加者が多く、回戦数を抑えたい大会に向いています。";
     kind_knock_out: "Knock-out" = "トーナメント";
     about_knock_out: "Who loses an encounter is out." = "負けた側が敗退します。";
     name_of_event: "Name of the event" = "大会名";
-    candidate: "Candidate: is this one stronger?" = "検定の対象(こちらが強いか)";
+    candidate: "Candidate: is this one stronger?" = "検定の対象（こちらが強いか）";
     challenger: "Challenger" = "挑戦者";
-    clock: "Clock: `byoyomi 10s`, `5m+2s`, `nodes 10000`" = "持ち時間: `byoyomi 10s`(秒読み)、`5m+2s`(加算)、`nodes 10000`";
+    clock: "Clock: `byoyomi 10s`, `5m+2s`, `nodes 10000`" = "持ち時間: `byoyomi 10s`（秒読み）、`5m+2s`（加算）、`nodes 10000`";
     clock_of_all_moves(time: &str): "{time} for all moves" = "持ち時間{time}";
     clock_of_a_move(time: &str): "{time} for each move" = "1手{time}の秒読み";
     clock_of_a_move_afterwards(time: &str): "then {time} for each move" = "切れたら1手{time}の秒読み";
@@ -174,11 +182,11 @@ messages! {
     clock_of_nodes(nodes: u64): "{nodes} nodes for each move" = "1手{nodes}ノード";
     clock_of_plies(plies: u32): "each move {plies} plies deep" = "1手深さ{plies}";
     games_of_encounter: "Games of an encounter" = "一組の対局数";
-    games_at_once: "Games at once; empty: as many as the cores carry" = "同時対局数(空欄: コア数に合わせる)";
+    games_at_once: "Games at once; empty: as many as the cores carry" = "同時対局数（空欄: コア数に合わせる）";
     draw_after: "Drawn after so many plies" = "引き分けにする手数";
-    elo_of_h0: "H0: no stronger than (Elo)" = "H0: 強さの差はこれ以下 (Elo)";
-    elo_of_h1: "H1: as strong as (Elo)" = "H1: 強さの差はこれ以上 (Elo)";
-    openings: "Openings: `built-in`, `none`, or the path of a file" = "開始局面: `built-in`(内蔵)、`none`(初期局面)、またはファイルのパス";
+    elo_of_h0: "H0: no stronger than (Elo)" = "H0: 強さの差はこれ以下（Elo）";
+    elo_of_h1: "H1: as strong as (Elo)" = "H1: 強さの差はこれ以上（Elo）";
+    openings: "Openings: `built-in`, `none`, or the path of a file" = "開始局面: `built-in`（内蔵）、`none`（初期局面）、またはファイルのパス";
     openings_built_in: "20,000 openings that come with Renmei" = "Renmei 内蔵の20,000局面";
     openings_none: "every game from the start position" = "すべて初期局面から";
     ends_decided_games: "end a game early that both engines see as decided" = "両エンジンが勝敗を認めた対局は早く終える";
@@ -193,28 +201,28 @@ messages! {
     kind_floodgate: "Floodgate" = "floodgate に参加";
     about_floodgate: "One engine plays on floodgate, or on another server, for as long as it is left there." =
         "一つのエンジンを floodgate などのサーバーで対局させ続けます。";
-    name_of_league: "Name: letters, digits, `_`, `-`, `.`" = "リーグ名(英数字と `_` `-` `.`)";
+    name_of_league: "Name: letters, digits, `_`, `-`, `.`" = "リーグ名（英数字と `_` `-` `.`）";
     who_reaches_it: "Who reaches it" = "接続できる範囲";
     everybody_in_the_house: "everybody in this network" = "同じネットワークのマシン";
     this_machine_alone: "this machine alone" = "このマシンだけ";
     who_may_log_in: "Who may log in" = "ログインできる人";
-    those_with_account: "those with an account, made here later" = "アカウントのある人(後でここで作成)";
+    those_with_account: "those with an account, made here later" = "アカウントのある人（後でここで作成）";
     those_invited: "the names below" = "下に挙げた名前の人";
     anybody_at_all: "anybody" = "誰でも";
-    names_invited: "Names, with commas between, where only those may log in who are invited" = "招待する名前(招待制のみ。カンマ区切り)";
+    names_invited: "Names, with commas between, where only those may log in who are invited" = "招待する名前（招待制のみ。カンマ区切り）";
     how_games_begin: "How games begin" = "対局の始まり方";
     by_agreement: "when two ask for the same game" = "同じ対局名を指定した2人がそろったとき";
     by_rounds: "in rounds, by the clock" = "定刻に一斉に";
     game_of_rounds: "Game of the rounds, with its clock: `floodgate-600-10F`" = "定刻の対局名と持ち時間: `floodgate-600-10F`";
-    minutes_of_rounds: "Minutes of the hour at which rounds begin" = "開始する時刻(毎時の分)";
+    minutes_of_rounds: "Minutes of the hour at which rounds begin" = "開始する時刻（毎時の分）";
     engine_that_plays: "Engine" = "参加するエンジン";
     name_on_the_server: "Name on the server" = "サーバーでの名前";
     secret_of_your_own: "A secret of your own, which makes the name yours; it is kept in the event's file" =
-        "名前を自分のものにする秘密の文字列(設定ファイルに保存されます)";
-    name_of_the_game: "Game, with its clock" = "対局名(持ち時間を含む)";
+        "名前を自分のものにする秘密の文字列（設定ファイルに保存されます）";
+    name_of_the_game: "Game, with its clock" = "対局名（持ち時間を含む）";
     in_extended_mode: "extended mode: the server sends the ratings of opponents, and a login lasts for many games" =
-        "拡張モード(サーバーから相手のレートを受け取り、ログインしたまま対局を続ける)";
-    games_until_over: "Games; empty: until it is stopped" = "対局数(空欄: 停止するまで)";
+        "拡張モード（サーバーから相手のレートを受け取り、ログインしたまま対局を続ける）";
+    games_until_over: "Games; empty: until it is stopped" = "対局数（空欄: 停止するまで）";
 
     // Guests.
     guests: "Guests" = "ゲスト";
@@ -222,12 +230,12 @@ messages! {
     is_absent: "not here" = "未接続";
     another_password: "Another password" = "パスワードを変更";
     remove_guest: "Remove" = "削除";
-    password_or_none: "Password; empty: one is made" = "パスワード(空欄: 自動で作成)";
+    password_or_none: "Password; empty: one is made" = "パスワード（空欄: 自動で作成）";
     let_in: "Let in" = "追加";
     lines_for_guests: "What a guest needs" = "ゲストに伝える内容";
     password_is_shown_once: "The password is shown once: copy these lines now." = "パスワードが表示されるのは一度だけです。今のうちに控えてください。";
     only_this_machine_comes_in: "Only programs on this machine reach it: the address of `listen` says so." =
-        "このマシンのプログラムだけが接続できます(設定ファイルの `listen`)。";
+        "このマシンのプログラムだけが接続できます（設定ファイルの `listen`）。";
     entrants_show_their_secret: "The entrants of the file may log in; the secret that a name shows first is its own until the end." =
         "設定ファイルの参加者がログインできます。最初に示した秘密の文字列が、終了までその名前のものになります。";
     guest_was_removed(name: &str): "{name} may log in no longer." = "{name} はログインできなくなりました。";

@@ -7,7 +7,7 @@ messages! {
     ledger_ratings: "Ratings" = "レーティング";
     ledger_ratings_of_others: "Ratings of others" = "その他のレーティング";
     ledger_apart: "No game connects these players with those above: their Elo cannot be compared." =
-        "上の対局者とは対局のつながりがないため、Elo を比べることはできません。";
+        "上の対局者とは直接・間接の対戦がないため、レーティングを比較できません。";
     ledger_aging(days: f64): "A game loses half of its weight in {days} days: the ratings are those of late, and `games` is a sum of weights." =
         "対局の重みは {days} 日で半減します。最近のレーティングを表し、局数は重みの合計です。";
     ledger_clock: "clock" = "持ち時間";
@@ -20,8 +20,8 @@ messages! {
     anchor(name: &str, elo: f64, off: &str): "Anchor {name} = {elo}, by its games {off}." = "基準 {name} = {elo}（対局との差 {off}）。";
     what_to_play_next: "What to play next" = "次に行うとよい対局";
     what_it_takes_off(error: &str): "The error is ±{error} Elo on average now. These encounters take most off it for each second of playing:" =
-        "現在の誤差は平均 ±{error} Elo です。対局時間あたりの誤差が最も減る組み合わせ：";
-    encounter: "encounter" = "組み合わせ";
+        "レーティングの誤差は平均±{error}です。次の組合せを対局させると、最も効率よく縮まります。";
+    encounter: "encounter" = "組合せ";
     against(name: &str, other: &str): "{name} against {other}" = "{name} 対 {other}";
     error_after: "± after 100 games" = "100 局後の ±";
     seconds_a_game: "seconds a game" = "一局の秒数";
@@ -36,7 +36,7 @@ messages! {
         "`{file}` の大会 `{event}`：`{of}` と同じ対局で、さらに {more} 局あります。`{file}` を先に指定すると含まれます";
     tilde_marks: "+- is half the 95 % interval; ~ marks a value that the games alone do not bound." = "+- は 95 % 区間の半幅、~ は対局だけでは定まらない値です。";
     nothing_shrinks_it: "no encounter is known to shrink this error: the players have no chain of games between them, or no clock in common" =
-        "この誤差を減らせる組み合わせは見つかりません。対局のつながりがないか、共通の持ち時間がありません。";
+        "この誤差を減らせる組合せは見つかりません。直接・間接の対戦がないか、共通の持ち時間がありません。";
     ledger_marks: "± is half the 95 % interval; ≈ marks a value that the games alone do not bound." =
         "± は 95 % 区間の半幅、≈ は対局だけでは定まらない値です。";
 }

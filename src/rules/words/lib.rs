@@ -165,6 +165,18 @@ mod tests {
     }
 
     #[test]
+    fn a_japanese_text_has_one_word_and_one_bracket_for_each_thing() {
+        for (name, _, japanese) in all() {
+            let code = |(at, part): (usize, &'static str)| (at % 2 == 0).then_some(part);
+            let text: String = japanese.split('`').enumerate().filter_map(code).collect();
+            for other in ["組み合わせ", "選手", "休止", "ノックアウト", " 回戦", "(", ")"] {
+                let text = text.replace("組み合わせます", "").replace("選手権", "");
+                assert!(!text.contains(other), "{name}: `{other}` in {japanese}");
+            }
+        }
+    }
+
+    #[test]
     fn a_message_has_the_text_of_the_readers_language() {
         let message = Message::of(|language| language.no_game(7));
         assert_eq!(message.text(Language::English), message.to_string());

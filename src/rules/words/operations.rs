@@ -23,6 +23,9 @@ impl Language {
         let Operation { number, by, reason, undoes, action } = operation;
         let undone = undoes.map_or_else(String::new, |undone| format!("（操作{undone}の取り消し）"));
         let why = if reason.is_empty() { String::new() } else { format!("　理由：{reason}") };
+        // An account that acts for a player: `root as gps`.
+        let by =
+            by.split_once(" as ").map_or_else(|| by.clone(), |(root, name)| format!("{name}（代理 {root}）"));
         format!("操作{number}　{by}：{}{undone}{why}", self.action(action))
     }
 
@@ -39,7 +42,7 @@ impl Language {
             return action.to_string();
         }
         match action {
-            A::Paused => "大会を休止".to_owned(),
+            A::Paused => "大会を一時停止".to_owned(),
             A::Resumed => "大会を再開".to_owned(),
             A::RegistrationClosed => "受付を終了".to_owned(),
             A::RegistrationOpened => "受付を再開".to_owned(),
@@ -76,7 +79,7 @@ impl Language {
                 format!("{}回戦の `{black}` と `{white}` の組合せの指定を解除", round.saturating_add(1))
             }
             A::Appealed { game, was } => {
-                format!("{}の結果（{}）に異議申し立て", self.named_game(game), self.outcome(*was))
+                format!("{}の結果（{}）に異議を申し立て", self.named_game(game), self.outcome(*was))
             }
             A::AppealAnswered { appeal, game, was, upheld } => {
                 let answer = if *upheld { "認める" } else { "却下" };

@@ -6,6 +6,7 @@ messages! {
     // The frame of every page.
     now: "Now" = "対局中";
     rounds: "Rounds" = "組合せ";
+    bye: "bye" = "不戦勝";
     machines: "Machines" = "対局マシン";
     to_the_content: "to the content" = "本文へ";
     made_by_renmei: "Made by Renmei." = "Renmei 製";
@@ -23,7 +24,7 @@ messages! {
     all_events: "All events" = "全大会";
     ledger: "Ledger" = "通算レーティング";
     ledger_about: "Every player of these events in one rating; events with delayed pages or private games are left out" =
-        "全大会を通したレーティング(遅延表示または非公開対局のある大会を除く)";
+        "全大会を通したレーティング（遅延表示または非公開対局のある大会を除く）";
     no_event_yet: "No event has begun yet." = "まだ大会は始まっていません。";
     the_event: "event" = "大会";
     progress: "games" = "対局数";
@@ -89,7 +90,7 @@ messages! {
     oldest_since: "the oldest since" = "最古のペア";
     nodes_per_second: "nodes per second" = "局面/秒";
     clocks: "clocks" = "時計の倍率";
-    lag: "lag (ms)" = "遅延 (ms)";
+    lag: "lag (ms)" = "遅延（ms）";
     heard: "heard" = "最終応答";
     all_played_here: "All games are played here." = "すべての対局を運営側のマシンで行っています。";
     machine_here: "here" = "対局中";

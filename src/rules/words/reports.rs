@@ -6,12 +6,15 @@ use referee::rating::{digits, elo_words, signed};
 messages! {
     // The heading.
     distinct(games: &str): "{games} distinct" = "重複を除くと {games} 局";
+    opening_lines(lines: u64): "opening lines: {lines}" = "開始局面 {lines} 種";
     games_running(games: usize): "{games} running" = "{games} 局進行中";
     complete: "complete" = "終了";
-    what_elo_means: "Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." = "Elo は全選手の平均を基準とする値、± は95%信頼区間の半幅です。";
+    what_elo_means: "Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." = "Elo は全参加者の平均を基準とする値、± は95%信頼区間の半幅です。";
     standings_and_newest: "standings and the newest games" = "順位表と最近の対局";
     not_complete: "not complete" = "途中";
-    winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝: {name}（{score}）";
+    winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝：{name}（{score}）";
+    winners(names: &str, score: &str): "Winners, level: {names}, {score}" = "同点優勝：{names}（{score}）";
+    first_by_elo(name: &str, elo: &str): "First by Elo: {name}, {elo}" = "Elo 首位：{name}（{elo}）";
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
     open_league: "open league" = "自由対局リーグ";
     imported_records: "imported records" = "取り込んだ棋譜";
@@ -58,7 +61,7 @@ messages! {
     over_or_added: "over or added" = "終了／追加";
     test_waiting: "waiting" = "順番待ち";
     test_unapproved: "waits for approval" = "承認待ち";
-    test_paused: "paused" = "休止中";
+    test_paused: "paused" = "一時停止中";
     test_playing: "playing" = "対局中";
     test_failed: "failed" = "失敗";
     test_over: "over" = "終了";
@@ -97,7 +100,7 @@ messages! {
     builds_are_mixed(builds: usize, name: &str): "! {builds} builds played as {name}: its figures mix them" = "! {name} として {builds} 種類のビルドが対局しました：成績は混ざっています";
 
     // Machines.
-    first_player: "first player" = "先に挙げた選手";
+    first_player: "first player" = "先に挙げた参加者";
     on_time: "on time" = "時間切れ";
     engine_faults: "faults" = "反則等";
     open_pairs: "open pairs" = "未了の組";
@@ -115,14 +118,14 @@ messages! {
     fewest_plies_first: "shortest first" = "手数の少ない順";
     games_need_script: "The games are shown by this page's script." = "棋譜はこのページのスクリプトが表示します。";
     more: "more" = "続き";
-    key_start: "start (Home)" = "開始局面 (Home)";
-    key_back: "a ply back (←)" = "一手戻る (←)";
+    key_start: "start (Home)" = "開始局面（Home）";
+    key_back: "a ply back (←)" = "一手戻る（←）";
     play: "play" = "再生";
-    key_play: "play (space)" = "再生・停止 (space)";
-    key_on: "a ply on (→)" = "一手進む (→)";
-    key_end: "end (End)" = "最終手 (End)";
-    key_turn: "turn the board (f)" = "盤面反転 (f)";
-    key_pieces: "letters or kanji (a)" = "英字・漢字の切り替え (a)";
+    key_play: "play (space)" = "再生・停止（space）";
+    key_on: "a ply on (→)" = "一手進む（→）";
+    key_end: "end (End)" = "最終手（End）";
+    key_turn: "turn the board (f)" = "盤面反転（f）";
+    key_pieces: "letters or kanji (a)" = "英字・漢字の切り替え（a）";
 
     // Axes and titles of pictures.
     games_axis: "games" = "局";
@@ -151,16 +154,19 @@ messages! {
     repeats_ended(pairs: u64): "no verdict: the last {pairs} pairs repeated earlier games move for move, and repeated games are no evidence; use more opening lines, or vary the nodes (`nodes 4000 jitter 3%`)" =
         "判定なし: 最後の {pairs} 組は既出の棋譜の繰り返しで、証拠になりません。開始局面を増やすか、探索局面数を変動させてください（`nodes 4000 jitter 3%`）";
     accepted_after(hypothesis: &str, pairs: &str, llr: f64): "{hypothesis} accepted after {pairs} at LLR {llr:.2}" = "{pairs}、LLR {llr:.2} で {hypothesis} を採択";
+    halted_after(pairs: &str): "halted after {pairs}, without a verdict: an engine has reached its limit of faults" = "{pairs}で停止、判定なし: エンジンの障害が上限に達しました";
     stopped_after(pairs: &str): "stopped by hand after {pairs}, without a verdict: the error rates are those of the test played to its end" = "{pairs}で中断、判定なし: 誤る確率は最後まで行った検定のものです";
     no_verdict: "no verdict" = "判定なし";
     that_is(claim: &str): "that is: {claim}" = "すなわち、{claim}";
-    result_of_two(name: &str, opponent: &str, wins: f64, losses: f64, said: &str): "{name} against {opponent} {wins} : {losses}: {said}" = "{name} 対 {opponent} {wins} : {losses}　{said}";
-    of_two(name: &str, opponent: &str, said: &str): "{name} against {opponent}: {said}" = "{name} 対 {opponent}：{said}";
+    result_of_two(name: &str, opponent: &str, score: &str, said: &str): "{name} against {opponent} {score}: {said}" = "{name} 対 {opponent} {score}　{said}";
+    in_distinct_games(wins: f64, losses: f64): " ({wins} : {losses} in distinct games)" = "（重複を除くと {wins} : {losses}）";
+    nelo_and_ratios(nelo: &str, draws: &str, pairs: &str): "nElo {nelo}, draw ratio {draws} %, pairs ratio {pairs}" = "nElo {nelo}、引き分け率 {draws} %、ペア比 {pairs}";
+    played_alike(alike: u64, pairs: u64): "both played the same moves in {alike} of {pairs} pairs: are they one and the same program, as after a build that was forgotten?" = "{pairs} 組のうち {alike} 組で両者の指し手が同一です。ビルドし忘れなどで同じプログラムになっていませんか";
     by_score_alone(said: &str, plain: &str): "{said}; by the score alone {plain}" = "{said}。補正前は {plain}";
     corrected_for_stop: ", corrected for the stop of the test" = "、検定の打ち切りを補正済み";
     corrected_for_looking: ", corrected for looking" = "、途中経過の確認を補正済み";
     los_of(share: &str, name: &str): "LOS {share}: how likely {name} is the stronger one" = "LOS {share}: {name} のほうが強い確率";
-    elo_and_los: "Elo is relative to the mean of the field; LOS: how likely one is stronger than the next" = "Elo は全選手の平均を 0 とした値、LOS は次位より強い確率です";
+    elo_and_los: "Elo is relative to the mean of the field; LOS: how likely one is stronger than the next" = "Elo は全参加者の平均を 0 とした値、LOS は次位より強い確率です";
     audit_games(ended: &str, on: u64, share: f64): "adjudication by score: {ended} ended, {on} played on ({share:.0} % of them are to be)" = "評価値による判定: {ended}を終了、{on} 局は判定せずに続行（予定 {share:.0} %）";
     audit_wrong(wrong: u64, won: u64, drawn: u64, share: f64, low: f64, high: f64): "{wrong} would have been wrong: {won} won and {drawn} drawn by the side given up, {share:.0} % (95 %: {low:.0} to {high:.0} %)" =
         "誤判定 {wrong} 局: 負けとされた側の勝ち {won}、引き分け {drawn}、{share:.0} %（95 %: {low:.0} 〜 {high:.0} %）";
@@ -172,6 +178,15 @@ messages! {
 }
 
 impl Language {
+    /// What a winner has scored, from points, wins, losses and draws.
+    pub fn won_and_lost(self, (points, games): (&str, u64), [wins, losses, draws]: [u64; 3]) -> String {
+        match (self, draws) {
+            (Self::English, _) => format!("{points}/{games}"),
+            (Self::Japanese, 0) => format!("{wins}勝{losses}敗"),
+            (Self::Japanese, _) => format!("{wins}勝{losses}敗{draws}分"),
+        }
+    }
+
     /// A difference in Elo with its 95 % interval. An end is `None` where everything was won, or lost.
     pub fn elo_words(self, elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
         if self == Self::English {

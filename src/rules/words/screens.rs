@@ -14,7 +14,7 @@ messages! {
     event_is_halted: "halted" = "停止";
     ends_in_about(time: &str): "ends in about {time}" = "残り約 {time}";
     held_screen(waiting: usize): "HELD, {waiting} events wait · " = "表示停止中（未表示 {waiting} 件） · ";
-    paused_event: "PAUSED · " = "休止中 · ";
+    paused_event: "PAUSED · " = "一時停止中 · ";
     enter_keeps: "▏  Enter keeps, Esc drops" = "▏  Enter で確定、Esc で取消";
     esc_drops: "   Esc drops the filter" = "   Esc で絞り込みを解除";
     keys_close: "Keys · any key closes this" = "キーの一覧 · どのキーでも閉じます";
@@ -87,7 +87,7 @@ messages! {
     log_in_utc: "Log · faults in full, times in UTC" = "ログ · 反則等は全文、時刻は UTC";
     uneven_openings: "Openings · the most uneven first; the score is black's" = "開始局面 · 偏りの大きい順、得点率は先手";
     no_game_has_ended: "no game has ended yet" = "まだ終わった対局がありません";
-    ratings_of_field: "Ratings · Elo over the games, relative to the mean of the field" = "レートの推移 · 全選手の平均を基準とする Elo";
+    ratings_of_field: "Ratings · Elo over the games, relative to the mean of the field" = "レートの推移 · 全参加者の平均を基準とする Elo";
     points_against: "Cross table · points/games against" = "対戦表 · 得点/局数";
     ties_of_swiss: "Swiss · tie-breaks in their order" = "スイス式 · 順位決定の項目順";
     ties_of_points: "points · tie-breaks in their order" = "得点 · 順位決定の項目順";
@@ -100,7 +100,7 @@ messages! {
     // Lines of the log, and notices.
     begins(event: &str, format: &str): "{event} begins: {format}" = "{event} を開始: {format}";
     goes_on(event: &str, format: &str): "{event} goes on: {format}" = "{event} を再開: {format}";
-    has_a_bye(round: u32, player: &str): "round {round}: {player} has a bye" = "{round} 回戦: {player} は不戦勝";
+    has_a_bye(round: u32, player: &str): "round {round}: {player} has a bye" = "{round}回戦: {player} は不戦勝";
     player_joins(player: &str): "{player} joins" = "{player} が参加";
     has_new_trip(player: &str): "{player} is known by a new trip" = "{player} のトリップが変わりました";
     over_and_numbered_later: "that game is over: it is among the finished games as soon as its pair is" = "その対局は終わりました。組の対局が終わると一覧に入ります";

@@ -20,9 +20,9 @@ messages! {
     what_explaining_does: "An engine searches the lost games again and finds the move after which each was lost; then the loser searches there with more nodes. While games are played, one core is used." =
         "負けた対局をエンジンで読み直し、どの手で負けになったかを調べます。さらに負けた側のエンジンにその局面を多めのノード数で読ませます。対局中は1コアだけを使います。";
     whose_losses: "Losses of" = "負けた対局者";
-    last_losses: "The last so many losses" = "調べる局数(新しい順)";
+    last_losses: "The last so many losses" = "調べる局数（新しい順）";
     losses_are_a_number(most: usize): "give a number of losses from 1 to {most}" = "局数は1から{most}までの数で入力してください。";
-    own_judge: "renmei-pairwise, which comes with Renmei" = "renmei-pairwise(Renmei 付属)";
+    own_judge: "renmei-pairwise, which comes with Renmei" = "renmei-pairwise（Renmei 付属）";
     losses_of(player: &str, event: &str): "Losses of {player} in `{event}`" = "`{event}` での {player} の敗因";
     cause_of_loss: "Cause" = "敗因";
     losses: "Losses" = "敗局";
@@ -37,7 +37,7 @@ messages! {
     lost_by_book: "opening book" = "定跡";
     lost_by_rules: "rules" = "規定";
     lost_by_fault: "fault of the program" = "プログラムの不具合";
-    lost_by_a_move: "a move; the loser was not searched again" = "悪手(本人での読み直しなし)";
+    lost_by_a_move: "a move; the loser was not searched again" = "悪手（本人での読み直しなし）";
     opening_phase: "Opening" = "序盤";
     middlegame: "Middlegame" = "中盤";
     endgame: "Endgame" = "終盤";
@@ -53,7 +53,7 @@ messages! {
     take_in: "Take in" = "取り込む";
     file: "File" = "ファイル";
     what_is_taken_in(most: usize): "A database of Renmei, or a record in CSA, KIF, KI2, JKF or USI, up to {most} MiB. A file that is there stays as it is." =
-        "Renmei のデータベース、または CSA・KIF・KI2・JKF・USI 形式の棋譜({most} MiB まで)。既にあるファイルは上書きしません。";
+        "Renmei のデータベース、または CSA・KIF・KI2・JKF・USI 形式の棋譜（{most} MiB まで）。既にあるファイルは上書きしません。";
     not_a_record_file(name: &str): "`{name}` is not the name of a database or of a record: .db, .csa, .kif, .kifu, .ki2, .jkf, .usi, .sfen" =
         "`{name}` はデータベースや棋譜のファイル名ではありません: .db、.csa、.kif、.kifu、.ki2、.jkf、.usi、.sfen";
     not_a_database(name: &str): "`{name}` is not a database" = "`{name}` はデータベースではありません。";
@@ -71,14 +71,14 @@ messages! {
     after_moves(moves: usize): "after {moves} moves" = "{moves}手目";
 
     // One game.
-    study_game: "Study this game: play from here, analyze, find a position" = "この対局を研究する(ここから指す・解析・局面検索)";
+    study_game: "Study this game: play from here, analyze, find a position" = "この対局を研究する（ここから指す・解析・局面検索）";
     position_after: "The position after move" = "何手目の局面か";
     find_position: "Find this position in all games" = "この局面を全対局から探す";
     play_from_here: "Play from here" = "ここから対局";
     analyze_game: "Analyze the game" = "棋譜を解析";
     nodes_of_position: "Nodes for a position" = "1局面のノード数";
     nodes_are_a_number: "give a number of nodes from 1 to 1000000000" = "ノード数は1から1000000000までの数で入力してください。";
-    analysis_of(game: u64, event: &str, engine: &str): "Game {game} of `{event}` by {engine}" = "`{event}` 第{game}局の解析({engine})";
+    analysis_of(game: u64, event: &str, engine: &str): "Game {game} of `{event}` by {engine}" = "`{event}` 第{game}局の解析（{engine}）";
     record_was_written(key: &str): "The record with these opinions is {key} in the folder of the desk." = "解析結果付きの棋譜を、デスクのフォルダーの {key} に保存しました。";
     evaluation_for_black: "Eval for ☗" = "☗評価値";
     expected_line: "Expected line" = "読み筋";
@@ -97,10 +97,10 @@ messages! {
     address_as_picture: "Its address as a QR code" = "アドレスのQRコード";
     no_network_here: "This machine has no network now, so that nobody else reaches the page." = "このマシンは今ネットワークにつながっていないため、他の人は見られません。";
     records_of_games: "Records" = "棋譜";
-    round_or_all: "Round; empty: all games" = "回戦(空欄: 全対局)";
+    round_or_all: "Round; empty: all games" = "回戦（空欄: 全対局）";
     record_format: "Format" = "形式";
     with_standings: "with the standings of both players at the head of each record" = "各棋譜の冒頭に両対局者の順位と成績を書く";
     download_as_zip: "Download as zip" = "ZIPでダウンロード";
     so_many_records(games: usize, most: usize): "there are {games} such games; a download has from 1 to {most}" = "該当する対局は{games}局です。一度にダウンロードできるのは1局から{most}局までです。";
-    rating_of_library: "Elo over all events of this directory, with its error at 95 %" = "このフォルダーの全大会を通したElo(95 %の誤差)";
+    rating_of_library: "Elo over all events of this directory, with its error at 95 %" = "このフォルダーの全大会を通したElo（95 %の誤差）";
 }

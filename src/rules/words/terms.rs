@@ -5,7 +5,7 @@ use contest::{
     stage::{Format, Stage},
     standings::TieBreak,
 };
-use referee::{Color, Outcome, number::number};
+use referee::{Color, Outcome, WinBy, number::number};
 
 messages! {
     black: "black" = "先手";
@@ -29,7 +29,8 @@ messages! {
     endings: "Endings" = "終局";
     time: "Time" = "時間";
     round_column: "round" = "回戦";
-    round(round: u32): "round {round}" = "{round} 回戦";
+    round(round: u32): "round {round}" = "{round}回戦";
+    quarter_final: "quarter-final" = "準々決勝";
     semi_final: "semi-final" = "準決勝";
     final_round: "final" = "決勝";
     stage(number: u32): "Stage {number}" = "ステージ {number}";
@@ -62,7 +63,7 @@ const CAUSES: [(&str, &str); 19] = [
     ("adjudication", "判定"),
     ("ruling", "裁定"),
     ("sennichite", "千日手"),
-    ("max-moves", "最大手数"),
+    ("max-moves", "手数制限"),
     ("impasse", "持将棋"),
     ("draw-adjudication", "引分判定"),
     ("stopped", "中断"),
@@ -71,14 +72,55 @@ const CAUSES: [(&str, &str); 19] = [
     ("no-result", "結果なし"),
 ];
 
+/// The checks of engines and machines, with their names in Japanese.
+const CHECKS: [(&str, &str); 31] = [
+    ("system", "システム"),
+    ("directory", "フォルダー"),
+    ("processor", "プロセッサー"),
+    ("frequency", "クロック周波数"),
+    ("load", "負荷"),
+    ("memory", "メモリー"),
+    ("timer", "タイマー"),
+    ("clock", "時計"),
+    ("user", "ユーザー"),
+    ("open files", "開けるファイル数"),
+    ("disk", "ディスク"),
+    ("writing", "書き込み"),
+    ("strict sandbox", "厳格なサンドボックス"),
+    ("usi", "USI の応答"),
+    ("options", "オプション"),
+    ("identity", "同一性"),
+    ("files", "ファイル"),
+    ("device", "装置"),
+    ("info", "読みの出力"),
+    ("info scores", "評価値の出力"),
+    ("legal moves", "合法手"),
+    ("mated", "詰まされた局面"),
+    ("mate in one", "一手詰"),
+    ("at rest", "待機中"),
+    ("between games", "対局の間"),
+    ("long games", "長手数の対局"),
+    ("rapid questions", "短い間隔の問い"),
+    ("resigning", "投了"),
+    ("same again", "再現性"),
+    ("stderr", "標準エラー出力"),
+    ("other output", "その他の出力"),
+];
+
 impl Language {
+    /// The name of a check; a name that is the same in Japanese is not in the table.
+    pub fn name_of_check(self, name: &str) -> &str {
+        let japanese = CHECKS.iter().find(|(known, _)| *known == name).map_or(name, |(_, japanese)| japanese);
+        self.pick(name, japanese)
+    }
+
     /// The heading of a tie-break's column; the English one is its name.
     pub fn tie_break(self, tie_break: TieBreak) -> &'static str {
         let japanese = match tie_break {
             TieBreak::Buchholz => "ソルコフ",
             TieBreak::Sosos => "SOSOS",
             TieBreak::Median => "メジアン",
-            TieBreak::MedianOfBeaten => "メジアン(勝った相手)",
+            TieBreak::MedianOfBeaten => "メジアン（勝った相手）",
             TieBreak::SonnebornBerger => "SB",
             TieBreak::DirectEncounter => "直接対決",
             TieBreak::Wins => "勝数",
@@ -113,6 +155,10 @@ impl Language {
             return outcome.to_string();
         }
         let result = match outcome {
+            Outcome::Win { winner, by: WinBy::Default } => {
+                let side = if winner == Color::Black { self.black() } else { self.white() };
+                return format!("{side}の不戦勝");
+            }
             Outcome::Win { winner: Color::Black, .. } => self.black_won(),
             Outcome::Win { winner: Color::White, .. } => self.white_won(),
             Outcome::Draw { .. } => self.drawn(),
@@ -131,10 +177,10 @@ impl Language {
 
     /// A round of a knock-out with so many rounds: the last ones have names of their own.
     pub fn knockout_round(self, round: u32, rounds: u32) -> String {
-        match (self, rounds.checked_sub(round)) {
-            (_, Some(0)) => self.final_round().to_owned(),
-            (_, Some(1)) => self.semi_final().to_owned(),
-            (Self::Japanese, Some(2)) => "準々決勝".to_owned(),
+        match rounds.checked_sub(round) {
+            Some(0) => self.final_round().to_owned(),
+            Some(1) => self.semi_final().to_owned(),
+            Some(2) => self.quarter_final().to_owned(),
             _ => self.round(round),
         }
     }
@@ -184,8 +230,8 @@ mod tests {
             "スイス式（7回戦、各1局）、続いて上位4名の総当たり戦（1組2局）"
         );
         let rounds = [1, 2, 3, 4].map(|round| Language::Japanese.knockout_round(round, 4));
-        assert_eq!(rounds, ["1 回戦", "準々決勝", "準決勝", "決勝"]);
+        assert_eq!(rounds, ["1回戦", "準々決勝", "準決勝", "決勝"]);
         let rounds = [1, 2, 3, 4].map(|round| Language::English.knockout_round(round, 4));
-        assert_eq!(rounds, ["round 1", "round 2", "semi-final", "final"]);
+        assert_eq!(rounds, ["round 1", "quarter-final", "semi-final", "final"]);
     }
 }

@@ -146,7 +146,7 @@ fn the_time_that_an_appeal_takes_does_not_tell_which_names_have_accounts() {
     add.current_dir(league.desk.dir.path()).args(["account", "add", "kuma", "--db", "event.db"]);
     let mut add = add.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     add.stdin.take().unwrap().write_all(b"secret-of-a-player\n").unwrap();
-    assert!(add.wait().unwrap().success());
+    assert!(crate::support::ended(&mut add).success());
     ends(&mut players(&league, "t-600-10"));
     page_of_the_game(&league, "/appeal?game=1");
     // Time of the processor, which another program does not add to. In hundredths of a second (proc_pid_stat(5)).

@@ -1,5 +1,6 @@
 //! A league in a thread, and scripted clients.
 
+use crate::support::until;
 use arena::Shutdown;
 use host::{Certificates, League, Port, RatingHistory};
 use plan::serve::{ServeConfig, TlsConfig};
@@ -7,14 +8,33 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::JoinHandle,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
 /// Longer than any step takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Waits for the end of a thread; a panic of it is one of the test.
+pub fn joined<T>(thread: JoinHandle<T>) -> T {
+    until("a thread of the test ends", || thread.is_finished());
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Sets a flag at the end of a scope, also when the test panics there: its threads heed the flag, and the scope waits for
+/// them.
+pub struct SetAtEnd<'a>(pub &'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// A running league.
 pub struct Host {
@@ -99,8 +119,10 @@ impl Host {
         self.shutdown.finish();
         self.shutdown.adjourn();
         if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            assert!(ended.is_ok() || std::thread::panicking());
+            // A test that has failed leaves the league to the end of its process.
+            if !std::thread::panicking() {
+                joined(thread);
+            }
         }
     }
 }

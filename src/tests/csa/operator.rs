@@ -72,7 +72,7 @@ fn wrong_passwords_and_lock_outs_are_logged_in_lines_that_fail2ban_reads() {
             .spawn()
             .unwrap();
         add.stdin.take().unwrap().write_all(b"honey\n").unwrap();
-        assert!(add.wait().unwrap().success());
+        assert!(crate::support::ended(&mut add).success());
     };
     let limits = "login = \"accounts\"\n[serve.limits]\nlogin_failures = 2\nlockout_seconds = 100\n";
     let (mut host, _) = Serving::start("exec \"$@\"", limits, account);

@@ -2,7 +2,7 @@
 //! recorded game, and compares what it receives with those recorded.
 
 use super::{
-    client::{Client, Host},
+    client::{Client, Host, SetAtEnd},
     script::{Line, Step},
     transcripts::{masked, untimed},
 };
@@ -153,6 +153,7 @@ fn three_rounds(recorded: &Recorded, event: &str) -> Vec<Round> {
     let host = Host::start(config);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _over = SetAtEnd(&over);
         for name in PLAYERS {
             let (host, over) = (&host, &over);
             scope.spawn(move || attend(host, name, recorded, over));
@@ -164,7 +165,6 @@ fn three_rounds(recorded: &Recorded, event: &str) -> Vec<Round> {
                 rounds => break rounds,
             }
         };
-        over.store(true, Ordering::Relaxed);
         rounds.expect("three full rounds in a row")
     })
 }

@@ -65,7 +65,7 @@ fn a_killed_league_resumes_its_event() {
         std::thread::yield_now();
     }
     killed.kill().unwrap();
-    killed.wait().unwrap();
+    crate::support::ended(&mut killed);
     drop(players);
     let (mut again, address) = serve(dir.path());
     let mut players = begin(&address);
@@ -76,7 +76,7 @@ fn a_killed_league_resumes_its_event() {
         nix::sys::signal::Signal::SIGTERM,
     )
     .unwrap();
-    assert!(again.wait().unwrap().success());
+    assert!(crate::support::ended(&mut again).success());
     let db = rusqlite::Connection::open(dir.path().join("cup.db")).unwrap();
     let games: Vec<(u32, String, String)> = db
         .prepare("SELECT number, result, cause FROM games ORDER BY number")

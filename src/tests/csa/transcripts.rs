@@ -6,7 +6,7 @@
 //! reasons, in [`deviations`].
 
 use super::{
-    client::{Client, Host},
+    client::{Client, Host, SetAtEnd},
     script::{Deviation, Line, Step, deviations, pace, set_apart, wait},
 };
 use plan::serve::Compat;
@@ -116,8 +116,10 @@ fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
             }
             late
         });
-        let done = work();
-        over.store(true, Ordering::Relaxed);
+        let done = {
+            let _over = SetAtEnd(&over);
+            work()
+        };
         (done, watch.join().expect("it only sleeps"))
     })
 }

@@ -135,7 +135,7 @@ fn after_a_kill_in_a_game_the_next_start_says_that_the_server_counts_a_loss() {
         std::thread::yield_now();
     }
     killed.kill().unwrap();
-    killed.wait().unwrap();
+    crate::support::ended(&mut killed);
     drop(peer);
     let child = again(&dir);
     let mut peer = server.login();

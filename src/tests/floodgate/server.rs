@@ -1,6 +1,9 @@
 //! A scripted server, and a client of ours in a thread.
 
-use crate::support::program;
+use crate::{
+    host::joined,
+    support::{program, until_within},
+};
 use arena::Shutdown;
 use client::{Audience, Client, GameLines, presence::Presence, ratings::Ratings};
 use journal::Reader;
@@ -57,7 +60,11 @@ impl Server {
     }
 
     pub fn accept(&self) -> Peer {
-        let (stream, _) = self.listener.accept().unwrap();
+        self.listener.set_nonblocking(true).unwrap();
+        let (stream, _) = until_within(PATIENCE, || {
+            self.listener.accept().map_err(|error| format!("nobody has connected for {PATIENCE:?}: {error}"))
+        });
+        stream.set_nonblocking(false).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Peer { reader: BufReader::new(stream.try_clone().unwrap()), stream }
@@ -232,7 +239,7 @@ impl Playing {
 
     /// Waits until the client ends by itself, and opens its database.
     pub fn done(&mut self) -> Connection {
-        self.thread.take().unwrap().join().unwrap();
+        joined(self.thread.take().unwrap());
         Connection::open(self.path("cup.db")).unwrap()
     }
 

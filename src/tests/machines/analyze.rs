@@ -118,7 +118,7 @@ fn a_machine_with_another_build_or_without_one_takes_no_part_and_is_named() {
         while !said.contains("takes no part") && lines.read_line(&mut said).unwrap() > 0 {}
         fs::remove_file(hold).unwrap();
         lines.read_to_string(&mut said).unwrap();
-        assert!(child.wait().unwrap().success() && whole(&desk), "{said}");
+        assert!(crate::support::ended(&mut child).success() && whole(&desk), "{said}");
         assert!(said.contains(&format!("{POSITIONS} positions searched here, 0 on `box`")), "{said}");
         said
     };

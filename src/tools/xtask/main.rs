@@ -8,8 +8,11 @@ mod fuzz;
 mod gpu;
 mod left_out;
 mod libtorch;
+mod limit;
+mod processes;
 mod quickstart;
 mod sbom;
+mod shake;
 mod suite;
 mod systems;
 mod target;
@@ -59,6 +62,11 @@ cargo xtask COMMAND
                     (2.5 GB) where there is a GPU with its driver, else for processors alone (540 MB)
         [--cpu] [--cuda]                   this half, whatever the machine has
   sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
+  shake [FILTER]    the tests that start processes, again and again: quiet, on one core, beside eight endless loops, and
+                    with their processes stopped for up to a second; a table of what ever failed. Needs cargo-nextest
+                    FILTER is a part of the name of tests, or of a program of tests (e2e, web, csa ..)
+        [--rounds N] [--seed N]            runs in each mode (10); draws of what is stopped (1)
+        [--modes LIST]                     some of quiet,one-core,loaded,stopped
   siege             attack a host while games are played on it: what their players feel, without and with each attack
         [--seconds N] [--games N]          seconds of a phase, games at once (15, 20)
         [--long]                           140 seconds a phase: 17 minutes in all
@@ -97,6 +105,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
             systems::run(&systems::WINDOWS, &Flags::read(flags, &["--no-build"], &["--only"])?)
         }
         ["deny"] => deny::run(),
+        ["shake", words @ ..] => shake::run(words),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),

@@ -1,11 +1,12 @@
 //! A sequence of steps that all run, and a summary of them.
 
+use crate::limit;
 use anyhow::Result;
 use std::{
     process::{Command, ExitCode, Stdio},
     time::{Duration, Instant},
 };
-use xtask::workspace::{DEEP, cargo, run as run_command};
+use xtask::workspace::{DEEP, cargo};
 
 /// A step: a name and the command that passes if it exits with 0.
 pub struct Step {
@@ -34,7 +35,7 @@ impl Step {
     pub fn take(mut self) -> Result<Done> {
         println!("\n== {}", self.name);
         let begun = Instant::now();
-        let passed = run_command(&mut self.command)?.success();
+        let passed = limit::run(&mut self.command)?;
         Ok(Done { name: self.name, passed, took: begun.elapsed() })
     }
 }

@@ -85,8 +85,23 @@ const PROGRAMS: &str = "--bins";
 fn steps(runner: Runner, oracles: bool) -> Vec<Step> {
     let tests = Step::new("tests", runner.run(&TARGETS, None));
     let oracle_tests = || Step::new("oracles", runner.run(&TARGETS, Some(ORACLES)));
-    let programs = Step::new("build", workspace(&["build", PROGRAMS], &TARGETS));
-    [Some(programs), Some(tests), oracles.then(oracle_tests)].into_iter().flatten().collect()
+    [Some(build()), Some(tests), oracles.then(oracle_tests)].into_iter().flatten().collect()
+}
+
+/// The build of all programs and tests.
+pub fn build() -> Step {
+    Step::new("build", workspace(&["build", PROGRAMS], &TARGETS))
+}
+
+/// A run of all tests under nextest, with further words for it.
+pub fn runs_of(more: &[&str]) -> Command {
+    Runner::Nextest.run(&[&TARGETS[..], more].concat(), None)
+}
+
+/// What nextest selects the tests that start processes by: end-to-end tests, and unit tests of some libraries.
+pub fn processes_filter() -> String {
+    let libraries: String = WITH_PROCESSES.iter().map(|name| format!(" | package({name})")).collect();
+    format!("(package(renmei) & kind(test)){libraries}")
 }
 
 /// Unit tests of the libraries without processes and sockets.

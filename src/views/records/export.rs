@@ -48,6 +48,8 @@ pub struct ExportReport {
     pub unscored: usize,
     /// The games left out, by reason.
     pub left_out: Vec<LeftOut>,
+    /// The games written in UTF-8, as Shift_JIS lacks characters of them.
+    pub in_utf8: Vec<GameId>,
 }
 
 /// Games, or parts of games, that an export left out.
@@ -62,6 +64,15 @@ pub struct LeftOut {
 }
 
 impl ExportReport {
+    /// What was left out, and what was written otherwise than asked: a line each.
+    pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
+        let in_utf8 = (!self.in_utf8.is_empty()).then(|| {
+            let games = number(self.in_utf8.len(), "game");
+            format!("{games} written in UTF-8, as Shift_JIS lacks characters: {}", ranges(&self.in_utf8))
+        });
+        self.left_out.iter().map(ToString::to_string).chain(in_utf8)
+    }
+
     fn leave_out(&mut self, game: GameId, part: Option<&'static str>, reason: &str) {
         match self.left_out.iter_mut().find(|left| left.part == part && left.reason == reason) {
             Some(left) => left.games.push(game),
@@ -129,7 +140,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         return Err(RecordsError::OneGameAFile(extension, games.len()));
     }
     report.positions = is_packed(format).then_some(0);
-    let mut output = Output::new(target, extension, joint, args.access);
+    let mut output = Output::new(target, joint, args.access);
     let frame = Frame::of(&event)?;
     for number in games {
         let Some(game) = store.game(event.id, number)? else {
@@ -141,8 +152,9 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         }
         let annotations = store.annotations(event.id, number)?;
         let record = record(&frame, &game, store.game_name(event.id, number)?, &annotations);
-        if let Some(bytes) = bytes(&record, format, number, &mut report)? {
-            output.write(number, [&game.row.black, &game.row.white], &bytes)?;
+        if let Some((bytes, format)) = bytes(&record, format, number, &mut report)? {
+            let names = [&game.row.black, &game.row.white];
+            output.write(number, names, format.extension(), &bytes)?;
             report.games += 1;
         }
     }
@@ -251,20 +263,26 @@ fn is_packed(format: Format) -> bool {
     matches!(format, Format::Psv | Format::Hcpe)
 }
 
-/// Encodes a record, and notes what the format leaves out; `None` where it leaves out the game.
+/// Encodes a record, and notes what the format leaves out; `None` where it leaves out the game. The format is the one that
+/// was written.
 fn bytes(
     record: &GameRecord,
     format: Format,
     game: GameId,
     report: &mut ExportReport,
-) -> Result<Option<Vec<u8>>, RecordsError> {
-    match record::write(record, format) {
-        Ok(bytes) if is_packed(format) => Ok(scored(record, &bytes, game, report)),
-        Ok(bytes) => {
+) -> Result<Option<(Vec<u8>, Format)>, RecordsError> {
+    match record::written(record, format) {
+        Ok((bytes, _)) if is_packed(format) => {
+            Ok(scored(record, &bytes, game, report).map(|bytes| (bytes, format)))
+        }
+        Ok((bytes, used)) => {
+            if used != format {
+                report.in_utf8.push(game);
+            }
             if !record.variations.iter().all(|variation| holds(format, record, variation)) {
                 report.leave_out(game, Some("variations"), "the format has no place for them");
             }
-            Ok(Some(bytes))
+            Ok(Some((bytes, used)))
         }
         Err(fault) if is_packed(format) => {
             report.leave_out(game, None, &fault.what.to_string());
@@ -341,7 +359,6 @@ impl Target {
 enum Output {
     Directory {
         path: PathBuf,
-        extension: &'static str,
         access: Access,
     },
     /// All games in one file, which the first of them makes.
@@ -354,16 +371,22 @@ enum Output {
 }
 
 impl Output {
-    fn new(target: Target, extension: &'static str, joint: Joint, access: Access) -> Self {
+    fn new(target: Target, joint: Joint, access: Access) -> Self {
         match target {
-            Target::Directory(path) => Self::Directory { path, extension, access },
+            Target::Directory(path) => Self::Directory { path, access },
             target => Self::Stream { target, to: None, joint, access },
         }
     }
 
-    fn write(&mut self, game: GameId, names: [&String; 2], bytes: &[u8]) -> Result<(), RecordsError> {
+    fn write(
+        &mut self,
+        game: GameId,
+        names: [&String; 2],
+        extension: &str,
+        bytes: &[u8],
+    ) -> Result<(), RecordsError> {
         match self {
-            Self::Directory { path, extension, access } => {
+            Self::Directory { path, access } => {
                 let [black, white] = names.map(|name| file_name(name));
                 let name = PathBuf::from(format!("{:06}-{black}-{white}.{extension}", game.0));
                 files::create_directory(path, *access)

@@ -4,6 +4,7 @@ use notation::record::{self, Format, GameRecord, Read, RecordFault};
 use referee::number::number;
 use serde::Serialize;
 use std::{
+    collections::HashSet,
     fmt, fs,
     path::{Path, PathBuf},
 };
@@ -43,7 +44,8 @@ impl fmt::Display for FileFault {
     }
 }
 
-/// The named files, and the record files in the named directories (by extension), sorted by name; and what cannot be read.
+/// The named files, and the record files in the named directories (by extension), sorted by name, each once; and what cannot
+/// be read.
 pub fn found(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<FileFault>) {
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
@@ -53,6 +55,8 @@ pub fn found(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<FileFault>) {
             files.push(path.clone());
         }
     }
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.clone()));
     (files, faults)
 }
 

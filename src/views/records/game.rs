@@ -13,7 +13,7 @@ use referee::{
     evaluation::Evaluation,
     opening::EVEN,
 };
-use rsshogi::{board::Position, records::TimeControl as Spec, types::Move};
+use rsshogi::{board::Position, types::Move};
 use std::{borrow::Cow, collections::HashMap, time::Duration};
 
 /// Names for players that a record does not name.
@@ -250,16 +250,15 @@ pub(super) fn opening_length(record: &GameRecord) -> usize {
 /// The moves of a record after its opening, with clocks where the time control is known.
 pub(super) fn moves(record: &GameRecord) -> impl Iterator<Item = Moved> + '_ {
     let skipped = opening_length(record);
-    let mut clocks = clock(record).map(|clock| [clock; 2]);
+    let mut clocks = clocks(record);
     let start = Position::from_sfen(&record.start).unwrap_or_else(|_| rsshogi::board::hirate_position());
     let first = (u32::from(start.game_ply()).max(1), Color::from(start.turn()));
     record.plies.iter().enumerate().skip(skipped).map(move |(index, ply)| {
         let color = if index.is_multiple_of(2) { first.1 } else { !first.1 };
         let spent = Duration::from_millis(ply.time_ms.unwrap_or(0).into());
-        let left = clocks.as_mut().map_or(Duration::ZERO, |clocks| {
-            let clock = &mut clocks[color.index()];
-            clock.charge(spent).map_or(Duration::ZERO, |_| clock.left())
-        });
+        let left = clocks[color.index()]
+            .as_mut()
+            .map_or(Duration::ZERO, |clock| clock.charge(spent).map_or(Duration::ZERO, |_| clock.left()));
         Moved {
             game: referee::entry::GameId(0),
             ply: first.0 + u32::try_from(index).unwrap_or(u32::MAX - first.0),
@@ -273,18 +272,14 @@ pub(super) fn moves(record: &GameRecord) -> impl Iterator<Item = Moved> + '_ {
     })
 }
 
-/// Clock of a record whose time control is known. It counts milliseconds, so that records whose format drops fractions
-/// never show an overrun.
-pub(super) fn clock(record: &GameRecord) -> Option<Clock> {
-    let spec = Spec::from_spec(record.time_control.as_deref()?)?;
-    let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-    let time = TimeControl {
-        main: seconds(spec.base_seconds()),
-        byoyomi: seconds(spec.byoyomi_seconds()),
-        increment: seconds(spec.increment_seconds()),
-        ..TimeControl::default()
-    };
-    time.is_timed().then(|| Clock::new(time))
+/// The clocks of a record, black first, where its time control is known. They count milliseconds, so that records whose
+/// format drops fractions never show an overrun.
+pub(super) fn clocks(record: &GameRecord) -> [Option<Clock>; 2] {
+    record.clocks().map(|clock| {
+        let [main, byoyomi, increment] = clock?;
+        let time = TimeControl { main, byoyomi, increment, ..TimeControl::default() };
+        time.is_timed().then(|| Clock::new(time))
+    })
 }
 
 fn thought(ply: &Ply, color: Color) -> Option<Box<Thought>> {

@@ -36,6 +36,8 @@ pub struct Import {
     pub verify: bool,
     /// Name of the event that receives the games.
     pub event: String,
+    /// File with `[scoring]` and `[tiebreaks]` of results without moves.
+    pub rules: Option<PathBuf>,
 }
 
 /// Result of an import.
@@ -120,7 +122,7 @@ impl fmt::Display for ImportReport {
 }
 
 /// Imports record files into an event of their own, and verifies them if requested. Unreadable records are reported
-/// and skipped; a record that the event already holds is not imported again, whichever file it comes from.
+/// and skipped; a record that an earlier import read is not imported again, whichever file it comes from.
 ///
 /// # Errors
 /// When the database cannot be written, or the event was played by this program.
@@ -130,6 +132,9 @@ pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
             [alone] => results::import(alone, args),
             _ => Err(RecordsError::ResultsAlone(results.clone())),
         };
+    }
+    if let Some(rules) = &args.rules {
+        return Err(RecordsError::RulesOfRecords(rules.clone()));
     }
     rsshogi::board::init();
     let (files, faults) = files::found(&args.files);
@@ -220,6 +225,8 @@ struct Importer {
     next: u64,
     /// Fingerprints of the stored records.
     there: HashSet<String>,
+    /// How often this import has read each of its records.
+    times: HashMap<u128, u32>,
     imported: usize,
     known: usize,
     without_result: usize,
@@ -253,6 +260,7 @@ impl Importer {
             begun: false,
             next,
             there,
+            times: HashMap::new(),
             imported: 0,
             known: 0,
             without_result: 0,
@@ -262,13 +270,13 @@ impl Importer {
     /// Imports the records of a file; the survey has reported its faults.
     fn file(&mut self, file: &Path) {
         let Ok(content) = Content::of(file) else { return };
-        let mut times: HashMap<u128, u32> = HashMap::new();
         content.games(|read| {
             let Ok(record) = read else { return };
             let contents = hash(&record);
-            let time = times.entry(contents).or_default();
+            let time = self.times.entry(contents).or_default();
             *time += 1;
-            // Deterministic engines repeat games exactly: a second equal record in one file is another game.
+            // Deterministic engines repeat games exactly: a second equal record of an import is another game, be it in the
+            // same file or in one of its own.
             let fingerprint = format!("{contents:032x}.{time}");
             if self.there.insert(fingerprint.clone()) {
                 self.record(&record, &file.to_string_lossy(), &fingerprint);

@@ -86,6 +86,12 @@ pub enum RecordsError {
     /// A list of results is an event of its own.
     #[error("the database has an event `{0}` already; choose another name with --event for these results")]
     NameTaken(String),
+    /// The rules of their table.
+    #[error(transparent)]
+    Rules(#[from] plan::Faults),
+    /// Rules of a table beside records, whose event has none.
+    #[error("`{}`: `--rules` is for a file of results, .tsv or .csv; records with moves have no table of points", .0.display())]
+    RulesOfRecords(PathBuf),
     /// Results beside other files.
     #[error("`{}` has results, which are an event of their own; import it alone", .0.display())]
     ResultsAlone(PathBuf),

@@ -3,6 +3,7 @@
 use super::{Joint, RecordsError, event, export::bytes_of, game::Frame};
 use journal::{EventSummary, Store};
 use notation::record::Format;
+use platform::files;
 use referee::entry::{Entry, Stamped};
 use std::{
     fs::{File, OpenOptions},
@@ -37,7 +38,9 @@ impl Recording {
         if Joint::of(format) == Joint::Single {
             return Err(RecordsError::OneGame(path.to_owned()));
         }
-        let to = OpenOptions::new().create(true).append(true).open(path).map_err(RecordsError::io(path))?;
+        let to = files::refuse_database(path)
+            .and_then(|()| OpenOptions::new().create(true).append(true).open(path))
+            .map_err(RecordsError::io(path))?;
         let (database, event, path) = (database.to_owned(), event.to_owned(), path.to_owned());
         Ok(Self { database, event, format, path, to, open: None })
     }

@@ -1,8 +1,12 @@
 //! Results without moves, of games that were played elsewhere: a list with a line for each game, the table of a Swiss with
-//! a column for each round, or a crosstable with a column for each player. Cells are separated by tabs or commas, and the
-//! first line names the columns.
+//! a column for each round, a crosstable with a column for each player, or a tournament report of FIDE (TRF). But for that,
+//! cells are separated by tabs or commas, and the first line names the columns.
+
+mod cells;
+mod trf;
 
 use super::{FAULTS, FileFault, Import, ImportReport, RecordsError};
+use cells::{Met, agreed, bye, cells, games_in, mirrored, outcome, shown, unknown};
 use contest::{
     schedule::Pairing,
     stage::{Format, Stage},
@@ -11,7 +15,7 @@ use journal::{EventHead, Journal, UNDATED, Writer, now};
 use notation::record::lines;
 use plan::StoredPlan;
 use referee::{
-    Color, DrawBy, Outcome, WinBy,
+    Color, Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
 };
 use std::{collections::BTreeMap, fs, path::Path};
@@ -21,10 +25,20 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Most players, and most rounds.
 const MAX_ROWS: usize = 10_000;
 
+type Reader = fn(&str) -> Result<Results, Wrong>;
+
+/// Reads results by the extension of a file's name; `None`: such a file has records.
+fn reader(path: &Path) -> Option<Reader> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "tsv" | "csv" => Some(Results::read),
+        "trf" => Some(trf::read),
+        _ => None,
+    }
+}
+
 /// True if a file has results rather than records, by its name.
 pub(super) fn is_results(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    ["tsv", "csv"].contains(&extension.to_ascii_lowercase().as_str())
+    reader(path).is_some()
 }
 
 /// Imports a file of results as an event of its own; with a fault in the file nothing is imported, as a table with holes
@@ -35,11 +49,12 @@ pub(super) fn is_results(path: &Path) -> bool {
 pub(super) fn import(path: &Path, args: &Import) -> Result<ImportReport, RecordsError> {
     let mut report = ImportReport { files: 1, verified: args.verify, ..ImportReport::default() };
     let fault = |line, reason: String| FileFault { file: path.to_owned(), line, reason, illegal: false };
+    let reads = reader(path).unwrap_or(Results::read);
     let read = match fs::metadata(path) {
         Err(error) => Err(vec![(None, format!("cannot be read: {error}"))]),
         Ok(data) if data.len() > MOST_BYTES => Err(vec![(None, "is larger than 16 MiB".to_owned())]),
         Ok(_) => match fs::read(path) {
-            Ok(bytes) => Results::read(&lines(&bytes).join("\n")),
+            Ok(bytes) => reads(&lines(&bytes).join("\n")),
             Err(error) => Err(vec![(None, format!("cannot be read: {error}"))]),
         },
     };
@@ -47,7 +62,7 @@ pub(super) fn import(path: &Path, args: &Import) -> Result<ImportReport, Records
         Ok(results) => {
             report.records = results.games.len();
             if let Some(db) = &args.db {
-                results.write(db, &args.event, &path.to_string_lossy())?;
+                results.write(db, args, &path.to_string_lossy())?;
                 report.imported = results.games.len();
             }
         }
@@ -83,6 +98,13 @@ struct Bye {
     round: u32,
     player: PlayerId,
     half_points: u8,
+}
+
+/// A line of a table: a player with what it met in each round, beside the words for that.
+struct Row {
+    line: usize,
+    name: String,
+    rounds: Vec<(String, Option<Met>)>,
 }
 
 impl Results {
@@ -124,7 +146,11 @@ impl Results {
                     .to_owned(),
             )]),
         }?;
-        if results.games.is_empty() { Err(vec![(None, "has no game".to_owned())]) } else { Ok(results) }
+        results.with_games()
+    }
+
+    fn with_games(self) -> Result<Self, Wrong> {
+        if self.games.is_empty() { Err(vec![(None, "has no game".to_owned())]) } else { Ok(self) }
     }
 
     /// Reads a list: a line for each game or bye.
@@ -134,6 +160,7 @@ impl Results {
         round: Option<usize>,
     ) -> Result<Self, Wrong> {
         let (mut results, mut wrong, mut ids) = (Self::default(), vec![], BTreeMap::new());
+        let mut seen: BTreeMap<(u32, PlayerId), usize> = BTreeMap::new();
         for (line, row) in rows {
             let cell = |at: usize| row.get(at).map_or("", String::as_str);
             let number = match round.map(|round| cell(round).parse::<u32>()) {
@@ -150,6 +177,7 @@ impl Results {
                     PlayerId::at(results.players.len() - 1)
                 })
             };
+            let before = [results.games.len(), results.byes.len()];
             match (cell(black), cell(white), cell(result)) {
                 ("", ..) => wrong.push((Some(*line), "`black` is empty".to_owned())),
                 (player, "" | "-" | "bye" | "不戦勝", worth) => match bye(worth) {
@@ -170,6 +198,18 @@ impl Results {
                     None => wrong.push((Some(*line), unknown(result))),
                 },
             }
+            let played = results.games[before[0]..].iter().flat_map(|game| game.players);
+            for player in played.chain(results.byes[before[1]..].iter().map(|bye| bye.player)) {
+                // Without rounds, players may meet as often as the list says.
+                let first = round.and_then(|_| seen.insert((number, player), *line));
+                let Some(first) = first else { continue };
+                let name = shown(&results.players[player.index()]);
+                let why = format!(
+                    "round {number}: `{name}` has its game or bye in line {first} already; further games of an encounter are \
+                     rounds of their own"
+                );
+                wrong.push((Some(*line), why));
+            }
         }
         if results.players.len() > MAX_ROWS {
             wrong.push((None, format!("has more than {MAX_ROWS} players")));
@@ -178,49 +218,86 @@ impl Results {
     }
 
     /// The players of a table, each with a line.
-    fn of_rows(rows: &[(usize, Vec<String>)], name: usize) -> Result<Self, Wrong> {
-        let players = rows.iter().map(|(_, row)| row.get(name).cloned().unwrap_or_default()).collect();
-        match rows.len() <= MAX_ROWS {
-            true => Ok(Self { players, ..Self::default() }),
-            false => Err(vec![(None, format!("has more than {MAX_ROWS} players"))]),
+    fn of_names<'n>(names: impl ExactSizeIterator<Item = (usize, &'n str)>) -> Result<Self, Wrong> {
+        if names.len() > MAX_ROWS {
+            return Err(vec![(None, format!("has more than {MAX_ROWS} players"))]);
         }
+        let (mut results, mut wrong, mut first) = (Self::default(), vec![], BTreeMap::new());
+        for (line, name) in names {
+            if name.is_empty() {
+                wrong.push((Some(line), "has no name".to_owned()));
+            } else if let Some(first) = first.insert(name, line) {
+                let why =
+                    format!("`{}` is the name in line {first} too: two players need two names", shown(name));
+                wrong.push((Some(line), why));
+            }
+            results.players.push(name.to_owned());
+        }
+        if wrong.is_empty() { Ok(results) } else { Err(wrong) }
     }
 
     /// Reads a table with a line for each player and a cell for each round, such as `27b+`: a win with black against the
     /// player of line 27. `bye` is a round without an opponent, and an `f` at the end a game that was not played.
     fn of_table(rows: &[(usize, Vec<String>)], name: usize, rounds: &[usize]) -> Result<Self, Wrong> {
-        let (mut results, mut wrong) = (Self::of_rows(rows, name)?, vec![]);
-        for (round, &column) in (1..).zip(rounds) {
-            let cell = |at: usize| rows[at].1.get(column).map_or("", String::as_str);
-            let met: Vec<_> = (0..rows.len()).map(|at| Met::read(cell(at))).collect();
-            for (at, (line, _)) in rows.iter().enumerate() {
-                let player = PlayerId::at(at);
-                let fault = |why: &str| (Some(*line), format!("round {round}: `{}` {why}", shown(cell(at))));
-                match met[at] {
-                    None => wrong.push(fault("is not a result such as `27b+`, `bye` or `-`")),
+        let row = |(line, row): &(usize, Vec<String>)| {
+            let cell = |at: usize| row.get(at).cloned().unwrap_or_default();
+            let met = |&at: &usize| (cell(at), Met::read(&cell(at)));
+            Row { line: *line, name: cell(name), rounds: rounds.iter().map(met).collect() }
+        };
+        Self::of_rows(&rows.iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// Takes the two cells of each game together; the number of a player is its place among the rows, from 1.
+    fn of_rows(rows: &[Row]) -> Result<Self, Wrong> {
+        let names = rows.iter().map(|row| (row.line, row.name.as_str()));
+        let (mut results, mut wrong) = (Self::of_names(names)?, vec![]);
+        let rounds = rows.iter().map(|row| row.rounds.len()).max().unwrap_or(0);
+        for (round, column) in (1_u32..).zip(0..rounds) {
+            let met = |at: usize| rows.get(at)?.rounds.get(column)?.1;
+            for (at, row) in rows.iter().enumerate() {
+                let Some((cell, own)) = row.rounds.get(column) else { continue };
+                let mut fault = |why: &str| {
+                    wrong.push((Some(row.line), format!("round {round}: `{}` {why}", shown(cell))))
+                };
+                match own {
+                    None => fault("is not a result such as `27b+`, `○27`, `bye`, `bye=` or `-`"),
                     Some(Met::Nobody) => {}
-                    Some(Met::Bye(half_points)) => results.byes.push(Bye { round, player, half_points }),
-                    Some(Met::Player { number, color, outcome }) => {
-                        let mirrored = Met::Player { number: at + 1, color: !color, outcome };
-                        match number.checked_sub(1).and_then(|other| met.get(other)) {
-                            Some(Some(seen)) if *seen == mirrored => {}
-                            _ => wrong.push(fault("does not agree with the line of the opponent")),
-                        }
-                        if color == Color::Black {
-                            let players = [player, PlayerId::at(number.saturating_sub(1))];
-                            results.games.push(Game { round, players, outcome });
+                    Some(Met::Bye(half_points)) => {
+                        let player = PlayerId::at(at);
+                        results.byes.push(Bye { round, player, half_points: *half_points });
+                    }
+                    Some(Met::Player(own)) => {
+                        let other = own.number.wrapping_sub(1);
+                        let theirs = met(other).filter(|_| other != at);
+                        match theirs.and_then(|theirs| own.agreed(at + 1, theirs)) {
+                            None => fault("does not agree with the line of the opponent"),
+                            Some((color, outcome)) if at < other => {
+                                results.add(round, [at, other], color, outcome);
+                            }
+                            Some(_) => {}
                         }
                     }
                 }
             }
         }
-        if wrong.is_empty() { Ok(results) } else { Err(wrong) }
+        if wrong.is_empty() { results.with_games() } else { Err(wrong) }
+    }
+
+    /// Adds a game with its outcome as if the first player had black. Colours that nobody knows are dealt out evenly.
+    fn add(&mut self, round: u32, [at, other]: [usize; 2], color: Option<Color>, outcome: Outcome) {
+        let is_even = (at + other + round as usize).is_multiple_of(2);
+        let (players, outcome) = match color.unwrap_or(if is_even { Color::Black } else { Color::White }) {
+            Color::Black => ([at, other], outcome),
+            Color::White => ([other, at], mirrored(outcome)),
+        };
+        self.games.push(Game { round, players: players.map(PlayerId::at), outcome });
     }
 
     /// Reads a crosstable: a line and a column for each player, and the games of two players in both their cells, such as
     /// `1` or `½ 0`. It does not say who had black: colours are dealt out evenly.
     fn of_crosstable(rows: &[(usize, Vec<String>)], name: usize, opponents: &[usize]) -> Result<Self, Wrong> {
-        let (mut results, mut wrong) = (Self::of_rows(rows, name)?, vec![]);
+        let names = rows.iter().map(|(line, row)| (*line, row.get(name).map_or("", String::as_str)));
+        let (mut results, mut wrong) = (Self::of_names(names)?, vec![]);
         let cell = |of: usize, with: usize| rows[of].1.get(opponents[with]).map_or("", String::as_str);
         for (at, (line, _)) in rows.iter().enumerate() {
             for other in (0..rows.len()).filter(|other| *other != at) {
@@ -228,20 +305,14 @@ impl Results {
                     (None, _) => None,
                     // The other cell has a fault of its own.
                     (Some(_), None) => continue,
-                    (Some(own), Some(theirs)) => Some(meetings(&own, &theirs)),
+                    (Some(own), Some(theirs)) => Some(agreed(&own, &theirs)),
                 };
                 let why = match agreed {
                     None => "is not a list of results such as `1`, `0`, `½` or `1 0`",
                     Some(None) => "does not agree with the line of the opponent",
                     Some(Some(games)) => {
                         for (round, outcome) in (1_u32..).zip(games).filter(|_| at < other) {
-                            let is_upper = (at + other + round as usize).is_multiple_of(2);
-                            let (players, outcome) = match is_upper {
-                                true => ([at, other], outcome),
-                                false => ([other, at], mirrored(outcome)),
-                            };
-                            let players = players.map(PlayerId::at);
-                            results.games.push(Game { round, players, outcome });
+                            results.add(round, [at, other], None, outcome);
                         }
                         continue;
                     }
@@ -260,7 +331,8 @@ impl Results {
             *met.entry([*a.min(b), *a.max(b)]).or_default() += 1;
         }
         let cycles = met.values().next().copied().unwrap_or(1);
-        let (players, rounds) = (self.players.len(), self.games.iter().map(|game| game.round).max());
+        let rounds = self.games.iter().map(|game| game.round).chain(self.byes.iter().map(|bye| bye.round));
+        let (players, rounds) = (self.players.len(), rounds.max());
         let is_round_robin =
             met.len() == players * (players - 1) / 2 && met.values().all(|met| *met == cycles);
         let format = match is_round_robin {
@@ -270,12 +342,14 @@ impl Results {
         Stage { format, games: 1, ..Stage::default() }
     }
 
-    fn write(&self, db: &Path, name: &str, file: &str) -> Result<(), RecordsError> {
+    fn write(&self, db: &Path, args: &Import, file: &str) -> Result<(), RecordsError> {
+        let name = &*args.event;
         if Writer::open(db)?.events()?.iter().any(|event| event.name == name) {
             return Err(RecordsError::NameTaken(name.to_owned()));
         }
         let stage = self.stage();
-        let plan = StoredPlan::of_results(name, &self.players, stage);
+        let rules = args.rules.as_ref().map(|rules| plan::ranking::load(rules, &stage)).transpose()?;
+        let plan = StoredPlan::of_results(name, &self.players, stage, rules.unwrap_or_default());
         let head = EventHead { name, kind: "import", plan: &plan.to_json(), fingerprint: "{}" };
         let journal = Journal::open(db, &head)?.start(vec![], || ())?;
         let format = plan::format_words(&plan.stages);
@@ -302,142 +376,6 @@ impl Results {
         journal.finish()?;
         Ok(())
     }
-}
-
-/// What a cell of a table says of a round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Met {
-    Nobody,
-    /// Twice the score.
-    Bye(u8),
-    Player {
-        number: usize,
-        color: Color,
-        outcome: Outcome,
-    },
-}
-
-impl Met {
-    fn read(cell: &str) -> Option<Self> {
-        if ["", "-", "--"].contains(&cell) {
-            return Some(Self::Nobody);
-        }
-        if let Some(worth) = cell.strip_prefix("bye") {
-            return bye(worth).map(Self::Bye);
-        }
-        let digits = cell.find(|c: char| !c.is_ascii_digit())?;
-        let (number, rest) = cell.split_at(digits);
-        let color = match rest.chars().next()?.to_ascii_lowercase() {
-            'b' => Color::Black,
-            'w' => Color::White,
-            _ => return None,
-        };
-        let own = outcome(&rest[1..])?;
-        // The result is that of the player of the line.
-        let outcome = if color == Color::White { mirrored(own) } else { own };
-        Some(Self::Player { number: number.parse().ok()?, color, outcome })
-    }
-}
-
-/// The outcome that a result means, from black's side; of the cause it says nothing, but that nobody played.
-fn outcome(result: &str) -> Option<Outcome> {
-    let result = result.to_lowercase();
-    let (result, is_forfeit) = match result.strip_suffix('f') {
-        Some(played) => (played, true),
-        None => (result.as_str(), false),
-    };
-    let by = if is_forfeit { WinBy::Default } else { WinBy::Ruling };
-    match result {
-        "1-0" | "1" | "+" | "black" | "先手" | "先手勝ち" | "○" => {
-            Some(Outcome::Win { winner: Color::Black, by })
-        }
-        "0-1" | "0" | "-" | "white" | "後手" | "後手勝ち" | "●" | "×" => {
-            Some(Outcome::Win { winner: Color::White, by })
-        }
-        "1/2-1/2" | "½-½" | "0.5-0.5" | "1/2" | "½" | "0.5" | "=" | "draw" | "引き分け" | "引分" | "△"
-            if !is_forfeit =>
-        {
-            Some(Outcome::Draw { by: DrawBy::Ruling })
-        }
-        _ => None,
-    }
-}
-
-/// What a game between these players ended with, from the other one's side.
-fn mirrored(outcome: Outcome) -> Outcome {
-    match outcome {
-        Outcome::Win { winner, by } => Outcome::Win { winner: !winner, by },
-        outcome => outcome,
-    }
-}
-
-/// The games in a cell of a crosstable, from the side of the player of the line as if it had black. A `+` or `-` is a game
-/// by default, and an `x` none.
-fn games_in(cell: &str) -> Option<Vec<Outcome>> {
-    let mut games = vec![];
-    for word in cell.split_whitespace() {
-        match word {
-            "1/2" | "0.5" => games.push(outcome("=")?),
-            word => {
-                for letter in word.chars().filter(|letter| !['x', 'X'].contains(letter)) {
-                    let by_default = if ['+', '-'].contains(&letter) { "f" } else { "" };
-                    games.push(outcome(&format!("{letter}{by_default}"))?);
-                }
-            }
-        }
-    }
-    Some(games)
-}
-
-/// The games of two players by the cells of both, from the side of the first; `None`: the cells do not agree. Two losses by
-/// default are a game that did not take place.
-fn meetings(own: &[Outcome], theirs: &[Outcome]) -> Option<Vec<Outcome>> {
-    let forfeited = Outcome::Win { winner: Color::White, by: WinBy::Default };
-    let games = own.iter().zip(theirs).map(|(&own, &theirs)| match own == mirrored(theirs) {
-        true => Some(Some(own)),
-        false => (own == forfeited && theirs == forfeited).then_some(None),
-    });
-    let games: Option<Vec<_>> = games.collect();
-    games.filter(|_| own.len() == theirs.len()).map(|games| games.into_iter().flatten().collect())
-}
-
-/// Twice the score of a bye.
-fn bye(worth: &str) -> Option<u8> {
-    match worth {
-        "" | "bye" | "1" | "+" | "1-0" | "不戦勝" => Some(2),
-        "1/2" | "½" | "0.5" | "=" => Some(1),
-        "0" => Some(0),
-        _ => None,
-    }
-}
-
-fn unknown(result: &str) -> String {
-    let result = shown(result);
-    format!(
-        "unknown result `{result}`; write 1-0, 0-1 or 1/2-1/2, with an `f` behind it for a game that was not played"
-    )
-}
-
-fn shown(cell: &str) -> String {
-    cell.chars().filter(|c| !c.is_control()).take(50).collect()
-}
-
-/// The cells of a line; in quotes a cell may have the separator in it, and a quote doubled.
-fn cells(line: &str, separator: char) -> Vec<String> {
-    let (mut cells, mut cell, mut quoted) = (vec![], String::new(), false);
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
-            '"' => quoted = !quoted,
-            letter if letter == separator && !quoted => {
-                cells.push(std::mem::take(&mut cell).trim().to_owned())
-            }
-            letter => cell.push(letter),
-        }
-    }
-    cells.push(cell.trim().to_owned());
-    cells
 }
 
 #[cfg(test)]
@@ -487,11 +425,113 @@ mod tests {
         let results = Results::read(by_name).unwrap();
         assert_eq!(results.stage().format, Format::RoundRobin { cycles: 2 });
         let missed = Results::read("name,1,2,3\na,,-,1\nb,-,,1\nc,0,0,\n").unwrap();
-        assert_eq!(missed.games.len(), 2, "a game that both have lost by default did not take place");
+        assert_eq!(missed.games[0].outcome, outcome("0-0f").unwrap(), "both have lost by default");
+        assert_eq!((missed.games.len(), missed.stage().format), (3, Format::RoundRobin { cycles: 1 }));
         let wrong = Results::read(&table.replace("0 1", "0 0")).unwrap_err();
         assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [Some(2), Some(3)]);
         let wrong = Results::read(&table.replace("1 0", "2")).unwrap_err();
         assert!(wrong.len() == 1 && wrong[0].1.contains("`2` against `b` is not a list"), "{wrong:?}");
+    }
+
+    #[test]
+    fn neither_player_has_a_point_of_a_game_that_both_lose_by_default() {
+        let list = "round,black,white,result\n1,A,B,0-0f\n2,A,B,1-0f\n3,A,bye,0\n4,A,bye,0.5\n";
+        let results = Results::read(list).unwrap();
+        let absent = Outcome::Aborted { by: referee::AbortBy::Missing };
+        assert_eq!(results.games[0].outcome, absent);
+        assert_eq!(results.byes.iter().map(|bye| bye.half_points).collect::<Vec<_>>(), [0, 1]);
+        let late_bye = "round,black,white,result\n1,a,b,1-0\n1,c,bye,\n2,a,bye,0\n";
+        let results = Results::read(late_bye).unwrap();
+        assert_eq!(results.stage().format, Format::Swiss { rounds: 2 }, "a round of byes alone is one");
+        let table = "name\tr1\tr2\na\t2b-f\t2w+\nb\t1w-f\t1b-\n";
+        assert_eq!(Results::read(table).unwrap().games[0].outcome, absent);
+        assert!(Results::read(&list.replace("0-0f", "0-0")).is_err(), "two losses of a game that was played");
+    }
+
+    #[test]
+    fn a_player_has_one_game_or_bye_in_a_round_of_a_list() {
+        let faults = |lines: &str| {
+            let wrong = Results::read(&format!("round,black,white,result\n{lines}")).unwrap_err();
+            wrong.into_iter().map(|(line, why)| format!("{}: {why}", line.unwrap())).collect::<Vec<_>>()
+        };
+        let twice = faults("1,a,b,1-0\n1,a,c,1-0\n");
+        assert!(
+            twice.len() == 1 && twice[0].starts_with("3: round 1: `a` has its game or bye in line 2"),
+            "{twice:?}"
+        );
+        assert_eq!(faults("1,a,b,1-0\n1,b,a,0-1\n").len(), 2, "a game from both sides");
+        let bye = faults("1,a,b,1-0\n1,b,bye,1\n");
+        assert!(bye.len() == 1 && bye[0].starts_with("3: round 1: `b`"), "{bye:?}");
+        let twice = faults("1,c,bye,\n1,a,b,1-0\n1,c,bye,\n");
+        assert!(twice.len() == 1 && twice[0].starts_with("4: round 1: `c`"), "{twice:?}");
+        assert!(Results::read("black,white,result\na,b,1-0\na,c,1-0\n").is_ok(), "the list has no rounds");
+    }
+
+    #[test]
+    fn two_lines_of_one_name_are_a_fault_of_every_table() {
+        for table in ["name,r1\na,2b+\na,1w-\n", "name,1,2\na,x,1\na,0,x\n"] {
+            let wrong = Results::read(table).unwrap_err();
+            assert!(
+                wrong[0].0 == Some(3) && wrong[0].1.contains("`a` is the name in line 2 too"),
+                "{wrong:?}"
+            );
+        }
+        let trf = format!("{}{}", trf_line(1, "a", "   2 w 1"), trf_line(2, "a", "   1 b 0"));
+        assert!(trf::read(&trf).unwrap_err()[0].1.contains("two names"));
+        assert!(Results::read("name,r1\na,2b+\n,1w-\n").unwrap_err()[0].1.contains("has no name"));
+    }
+
+    #[test]
+    fn a_quote_within_a_cell_is_a_letter() {
+        let table = "name\tr1\nKai \"the\" Great\t2b+\n\"Bo\" Li\t1w-\n5\" disk\t-\n";
+        assert_eq!(Results::read(table).unwrap().players, ["Kai \"the\" Great", "\"Bo\" Li", "5\" disk"]);
+        let list = "black,white,result\n\"kai, \"\"the\"\" great\" , 5\" ,1-0\n";
+        assert_eq!(Results::read(list).unwrap().players, ["kai, \"the\" great", "5\""]);
+    }
+
+    #[test]
+    fn a_cell_may_begin_with_the_result_and_leave_the_colour_out() {
+        let table = |cells: [&str; 4]| {
+            let [a, b, c, d] = cells;
+            Results::read(&format!("name\tr1\na\t{a}\nb\t{b}\nc\t{c}\nd\t{d}\n"))
+        };
+        let wanted = [game(1, [0, 1], "1-0"), game(1, [2, 3], "=")];
+        for cells in [["2b+", "1w-", "4b=", "3w="], ["+2b", "-1w", "=4b", "=3w"], ["+2b", "●1", "△4", "3w="]]
+        {
+            assert_eq!(table(cells).unwrap().games, wanted, "{cells:?}");
+        }
+        let dealt = table(["W2", "L1", "D4", "D3"]).unwrap();
+        let outcomes: Vec<_> = dealt.games.iter().map(|game| (game.players, game.outcome)).collect();
+        assert_eq!(outcomes[0], ([PlayerId(0), PlayerId(1)], outcome("1-0").unwrap()));
+        assert_eq!(table(["+2f", "-1f", "", ""]).unwrap().games, [game(1, [0, 1], "1-0f")]);
+        for wrong in [["○2", "○1", "", ""], ["+2b", "-1b", "", ""], ["△1", "", "", ""], ["21", "12", "", ""]]
+        {
+            assert!(table(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    /// A line of a tournament report with the columns of its rounds.
+    fn trf_line(number: usize, name: &str, rounds: &str) -> String {
+        format!("001 {number:4} m    {name:<33} 2200 NOR           0 1990/01/01  0.0 {number:4}  {rounds}\n")
+    }
+
+    #[test]
+    fn a_tournament_report_has_the_games_of_the_table_that_it_was_made_of() {
+        let table = "name\tr1\tr2\tr3\nAlyx\t2w+\t3b=\tbye0\nBruno\t1b-\tbye=\t3w-f\nカイ\tbye\t1w=\t2b+f\n";
+        let report = [
+            "012 Cup\n".to_owned(),
+            trf_line(7, "Alyx", "   9 w 1     4 b =  0000 - Z"),
+            trf_line(9, "Bruno", "   7 b 0  0000 - H     4 w -"),
+            trf_line(4, "カイ", "0000 - U     7 w =     9 b +"),
+            "XXR 3\n".to_owned(),
+        ];
+        let read = trf::read(&report.concat()).unwrap();
+        assert_eq!(read, Results::read(table).unwrap());
+        let wrong = trf::read(&report.concat().replace("9 w 1", "9 w 0")).unwrap_err();
+        assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [Some(2), Some(3)]);
+        let wrong = trf::read(&report.concat().replace("   9 m", "   7 m")).unwrap_err();
+        assert!(wrong[0].0 == Some(3) && wrong[0].1.contains("starting rank 7"), "{wrong:?}");
+        assert!(trf::read("012 Cup\n").is_err(), "no player");
     }
 
     #[test]

@@ -91,6 +91,7 @@ impl Workspace {
             db: Some(self.db()),
             verify: false,
             event: "import".into(),
+            rules: None,
         };
         edit(&mut args);
         import(&args)

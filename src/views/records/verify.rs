@@ -3,7 +3,7 @@
 //! Legality, repetition and mate follow from the rules alone; the move limit and the clock are checked only where the
 //! record has them. A declaration is accepted under the CSA 27-point rule or the 24-point rule.
 
-use super::{ending, game::clock, import::plies};
+use super::{ending, game::clocks, import::plies};
 use notation::record::GameRecord;
 use referee::{
     Color, DrawBy, Outcome, WinBy,
@@ -216,8 +216,7 @@ fn beyond(record: &GameRecord, limit: u32) -> Option<(usize, String)> {
 /// Moves and losses on time that contradict the record's own time control; only the first of each side, because the
 /// clock is uncertain after it.
 fn overruns(record: &GameRecord) -> Vec<(usize, String)> {
-    let Some(clock) = clock(record) else { return vec![] };
-    let (mut clocks, mut found) = ([Some(clock); 2], Vec::new());
+    let (mut clocks, mut found) = (clocks(record), Vec::new());
     let first = usize::from(record.start.split(' ').nth(1) == Some("w"));
     for (at, ply) in record.plies.iter().enumerate() {
         let side = (first + at) % 2;

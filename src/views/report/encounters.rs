@@ -2,11 +2,11 @@
 
 use crate::exhibit::{Cell, Column, Exhibit};
 use crate::{EventInfo, Language};
-use contest::standings::Standings;
+use contest::standings::{Standings, Tally, Wdl};
 use referee::{
     entry::PlayerId,
     points::Points,
-    rating::{Estimate, digits, signed},
+    rating::{Estimate, digits, rounded, signed},
 };
 use serde::Serialize;
 
@@ -27,11 +27,13 @@ pub struct Encounter {
     pub losses: u64,
     /// Drawn.
     pub draws: u64,
+    /// The distinct games, from the side of `name`.
+    pub distinct: Wdl,
     /// Points of `name` and of its opponent by the event's scoring, without byes and penalties.
     pub points: [Points; 2],
-    /// Score of `name` over distinct games.
+    /// Score of `name` over the games that Elo is computed from.
     pub score: Option<f64>,
-    /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
+    /// Elo difference by the score of distinct games; from complete colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
     /// Half its 95 % interval by the normal distribution, as fishtest and fastchess print it.
     pub elo_error: Option<f64>,
@@ -49,8 +51,14 @@ pub struct Encounter {
     pub elo_bound: Option<f64>,
     /// Probability that `name` is stronger.
     pub los: f64,
+    /// Drawn games of all games; of pairs the even ones of all pairs.
+    pub draw_ratio: Option<f64>,
+    /// Pairs that `name` won to those that it lost; `None` where it lost none.
+    pub pairs_ratio: Option<f64>,
     /// Colour-swapped pairs of distinct games by the points of `name`: 0, 1/2, 1, 3/2, 2.
     pub pentanomial: [u64; 5],
+    /// Those of them in which both games have the same moves.
+    pub alike_pairs: u64,
 }
 
 impl Encounter {
@@ -68,6 +76,51 @@ impl Encounter {
         let (_, [wins, _]) = self.seen_by(name).filter(|(other, _)| *other == opponent)?;
         let share = (wins as f64 + self.draws as f64 / 2.0) / self.games.max(1) as f64;
         Some((self.points[usize::from(self.name != name)], share))
+    }
+}
+
+/// Points of both sides where a win is worth one.
+pub(crate) fn halves(games: Wdl) -> [f64; 2] {
+    [games, games.reversed()].map(|games| games.half_points() as f64 / 2.0)
+}
+
+/// The points of two players in their distinct games, in brackets, where others repeat them; what is said of their strength is
+/// computed from these.
+pub(crate) fn distinct_points(total: &Tally, [one, other]: [PlayerId; 2], words: Language) -> String {
+    bracketed(total.between(one, other), total.distinct_between(one, other), words)
+}
+
+fn bracketed(games: Wdl, distinct: Wdl, words: Language) -> String {
+    let [wins, losses] = halves(distinct);
+    match distinct.games() < games.games() {
+        true => words.in_distinct_games(wins, losses),
+        false => String::new(),
+    }
+}
+
+/// That most pairs of two players were played alike, so that they may be one and the same program.
+pub(crate) fn alike_words(alike: u64, pairs: u64, words: Language) -> Option<String> {
+    (2 * alike > pairs).then(|| words.played_alike(alike, pairs))
+}
+
+impl Encounter {
+    /// What the pairs say beside Elo: normalized Elo, and the ratios of drawn pairs and of those won to those lost; and that
+    /// most of them were played alike.
+    pub(crate) fn pairs_lines(&self, words: Language) -> Vec<String> {
+        let known = |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| rounded(value, digits));
+        let nelo = self.nelo.map_or("-".to_owned(), |nelo| signed(nelo, 1));
+        let error = self.nelo_error.map_or(String::new(), |error| format!(" +-{}", rounded(error, 1)));
+        let draws = known(self.draw_ratio.map(|ratio| 100.0 * ratio), 1);
+        let ratios = words.nelo_and_ratios(&format!("{nelo}{error}"), &draws, &known(self.pairs_ratio, 2));
+        let alike = alike_words(self.alike_pairs, self.pentanomial.iter().sum(), words);
+        [ratios].into_iter().chain(alike).collect()
+    }
+
+    /// The points of both, beside them those in distinct games where others repeat them.
+    pub(crate) fn points_words(&self, words: Language) -> String {
+        let games = Wdl { wins: self.wins, draws: self.draws, losses: self.losses };
+        let [wins, losses] = halves(games);
+        format!("{wins} : {losses}{}", bracketed(games, self.distinct, words))
     }
 }
 
@@ -90,6 +143,7 @@ pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             opponent: info.player(opponent).to_owned(),
             games: wdl.games(),
             distinct_games: total.distinct_between(player, opponent).games(),
+            distinct: total.distinct_between(player, opponent),
             wins: wdl.wins,
             losses: wdl.losses,
             draws: wdl.draws,
@@ -104,7 +158,10 @@ pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             elo_kind: numbers.elo.kind(),
             elo_bound: bound,
             los: numbers.los,
+            draw_ratio: numbers.draw_ratio,
+            pairs_ratio: numbers.pairs_ratio,
             pentanomial: total.pentanomial(player, opponent),
+            alike_pairs: total.alike_pairs(player, opponent),
         }
     };
     met.iter().map(line).collect()
@@ -113,7 +170,7 @@ pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
 /// The table of these encounters.
 pub(crate) fn table(pairs: &[Encounter], words: Language) -> Exhibit {
     let columns = vec![
-        Column::left(words.pick("pair", "組み合わせ"), |met: &Encounter| {
+        Column::left(words.pick("pair", "組合せ"), |met: &Encounter| {
             Cell::words(words.against(&met.name, &met.opponent))
         }),
         Column::right(words.game_column(), |met: &Encounter| Cell::count(met.games)),

@@ -235,7 +235,7 @@ impl HistoryFold {
         EventHistory {
             report: Report::rated(info, &self.standings, &ratings, event.closed),
             players: info.engines.iter().map(|engine| engine.name.clone()).collect(),
-            order: self.standings.order(&ratings),
+            order: self.standings.order(&ratings).into_iter().map(|(_, player)| player).collect(),
             course,
             walk: self.walk,
             usage: self.usage,

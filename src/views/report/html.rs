@@ -215,6 +215,7 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     let mut facts = vec![format!("{} {noun}", thousands(report.games))];
     let distinct = report.distinct_games;
     facts.extend((distinct < report.games).then(|| language.distinct(&thousands(distinct))));
+    facts.extend(report.opening_lines.map(|lines| language.opening_lines(lines)));
     facts.extend((history.running > 0).then(|| language.games_running(history.running)));
     let state = if report.complete { language.complete() } else { language.not_complete() };
     facts.extend((!report.open).then(|| state.to_owned()));
@@ -357,7 +358,7 @@ fn duel(history: &EventHistory, language: Language) -> Markup {
     let (Some(met), Some(words)) = (report.duel(), report.duel_words(language)) else { return html! {} };
     let pairs = met.pentanomial;
     html! {
-        p { (language.of_two(&plain(&met.name), &plain(&met.opponent), &minus(&words))) }
+        p { (language.result_of_two(&plain(&met.name), &plain(&met.opponent), &met.points_words(language), &minus(&words))) }
         @if report.sprt.is_none() {
             p { (language.test_pairs(pairs.iter().sum())) (pairs.map(|pairs| pairs.to_string()).join(" ")) }
         }
@@ -366,7 +367,7 @@ fn duel(history: &EventHistory, language: Language) -> Markup {
 
 fn endings(history: &EventHistory, manner: Manner) -> Markup {
     let report = &history.report;
-    let black = report.first_move.black;
+    let black = report.first_move.distinct;
     let games = black.games().max(1) as f64;
     let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
     let advantage = match (report.first_move.elo.value(), report.first_move.elo.error()) {

@@ -24,6 +24,7 @@ mod operations;
 pub mod plot;
 mod precision;
 pub mod progress;
+pub mod rounds;
 pub mod scale;
 mod tables;
 pub mod test_history;
@@ -50,7 +51,7 @@ use contest::{
     schedule::Stage,
     standings::{Causes, REPEATS, RankingRules, Row, Scale, Standings, TestCounts, TimeLosses, Wdl},
 };
-use exhibit::standings::elo_fields;
+use exhibit::{Cell, standings::elo_fields};
 use journal::{EventSummary, GameRow, Store, StoreError};
 use plan::{Plan, SprtModel, SprtPlan, StoredPlan, stored::StoredEngine};
 use referee::{
@@ -64,6 +65,7 @@ use referee::{
     sprt::{Sprt, Verdict},
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The parts of an event's plan that a report needs.
 #[derive(Clone, Debug, Default)]
@@ -131,7 +133,7 @@ impl EventInfo {
     /// The standings of the event before any game.
     pub fn standings(&self) -> Standings {
         Standings::new(&self.stages, self.engines.len())
-            .with_rules(self.ranking.clone())
+            .with_rules(RankingRules { open: self.open, ..self.ranking.clone() })
             .with_fault_limits(self.fault_limits.iter().copied())
     }
 
@@ -176,6 +178,11 @@ impl Named {
         Self { name, id, time: TimeControl::default(), scale: None, remote: false }
     }
 
+    /// Gives the player another name; its clock and scale stay.
+    pub fn rename(&mut self, name: &str) {
+        [self.name, self.id] = [name; 2].map(str::to_owned);
+    }
+
     fn of(engine: &StoredEngine) -> Self {
         let StoredEngine { name, remote, time, scale, .. } = engine;
         Self { time: time.unwrap_or_default(), scale: *scale, remote: *remote, ..Self::whole(name) }
@@ -196,11 +203,15 @@ pub struct Report {
     pub games: u64,
     /// Those that repeat no earlier one move for move: the evidence of everything but points.
     pub distinct_games: u64,
+    /// Opening lines that the games of two players began from, where they are fewer than the pairs: games from one line are less
+    /// independent of each other than the interval takes them for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opening_lines: Option<u64>,
     /// True if all games were played.
     pub complete: bool,
     /// True if the event has no end and no schedule: an open league, games on a server, records that were read in.
     pub open: bool,
-    /// The players, best first: by Elo, or by the ranking of the last stage where that decides.
+    /// The players, best first: by the tables of the stages, or by Elo where there are no points to win.
     pub standings: Vec<PlayerRow>,
     /// Encounters of any two players who met.
     pub pairs: Vec<Encounter>,
@@ -210,7 +221,7 @@ pub struct Report {
     pub uncounted: Causes,
     /// Advantage of the first move.
     pub first_move: FirstMove,
-    /// Tables of the stages, with tie-breaks.
+    /// Tables of the stages, with tie-breaks, where points decide.
     pub stages: Vec<StageTable>,
     /// The sequential test, if any.
     pub sprt: Option<TestReport>,
@@ -295,7 +306,9 @@ pub struct Late {
 pub struct FirstMove {
     /// Games won, drawn and lost by black.
     pub black: Wdl,
-    /// Black's score over games.
+    /// The distinct ones.
+    pub distinct: Wdl,
+    /// Black's score over distinct games.
     pub score: Option<f64>,
     /// Elo advantage of black.
     #[serde(flatten, serialize_with = "elo_fields")]
@@ -310,7 +323,7 @@ pub struct StageTable {
     /// The format in Japanese.
     #[serde(skip)]
     pub format_japanese: String,
-    /// True if it ranks its players, and not their Elo.
+    /// True if it says more than the results of its players do.
     #[serde(skip)]
     pub is_ranked: bool,
     /// Rows, best first; `half_points` are halves of a point.
@@ -505,14 +518,27 @@ impl Report {
             let met = self.duel()?;
             return test.claim(&met.name, &met.opponent, language).map(|claim| plot::plain(&claim));
         }
-        let points = |row: &PlayerRow| (2 * row.wins + row.draws) as f64 / 2.0;
-        let score = match self.duel() {
-            Some(_) => format!("{} : {}", points(first), points(second)),
-            None => format!("{}/{}", points(first), first.games),
+        let names = |rows: &[PlayerRow]| {
+            let names: Vec<String> = rows.iter().map(|row| plot::plain(&row.name)).collect();
+            names.join(language.pick(", ", "、"))
         };
-        let (name, other) = (plot::plain(&first.name), plot::plain(&second.name));
-        let is_level = self.duel().is_some() && points(first) == points(second);
-        Some(if is_level { language.level(&name, &other, &score) } else { language.winner(&name, &score) })
+        let name = names(&self.standings[..1]);
+        if self.stages.is_empty() {
+            return Some(language.first_by_elo(&name, &Cell::elo(first.elo).text()));
+        }
+        let points = |row: &PlayerRow| row.points.shortest();
+        if self.duel().is_some() {
+            let score = format!("{} : {}", points(first), points(second));
+            let level = || language.level(&name, &plot::plain(&second.name), &score);
+            return Some(if second.rank == 1 { level() } else { language.winner(&name, &score) });
+        }
+        let games = first.games + u64::from(first.byes);
+        let score = language.won_and_lost((&points(first), games), [first.wins, first.losses, first.draws]);
+        let shared = self.standings.partition_point(|row| row.rank == 1);
+        Some(match shared {
+            1 => language.winner(&name, &score),
+            _ => language.winners(&names(&self.standings[..shared]), &score),
+        })
     }
 
     /// The report with what the database knows beside the entries: games that were lost because a player failed, machines,
@@ -529,6 +555,11 @@ impl Report {
         }
         if let Some(precision) = &mut self.precision {
             precision.stopped = is_idle && precision.reached_after.is_none();
+        }
+        if self.duel().is_some() && !self.open {
+            let lines = store.opening_lines(event)?;
+            self.opening_lines =
+                Some(lines).filter(|lines| (1..self.distinct_games.div_ceil(2)).contains(lines));
         }
         self.warnings = store.warnings(event)?;
         self.head = store.head(event)?;
@@ -606,19 +637,23 @@ fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
 }
 
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
-    let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
-    FirstMove { black, score: black.score(), elo: standings.black_advantage(ratings) }
+    let sum = |met: &BTreeMap<_, Wdl>| met.values().fold(Wdl::default(), |sum, &met| sum + met);
+    let total = standings.total();
+    let (black, distinct) = (sum(&total.met), sum(&total.evidence.met));
+    FirstMove { black, distinct, score: distinct.score(), elo: standings.black_advantage(ratings) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     let named = |row: Row| StageRow { name: info.player(row.player).to_owned(), row };
-    let played = |at: &usize| standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
+    // Where points do not decide, a table by them would be a second order.
+    let played =
+        |at: &usize| standings.by_points() && standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
             format: info.format_of(&info.stages[at..=at], Language::English),
             format_japanese: info.format_of(&info.stages[at..=at], Language::Japanese),
-            is_ranked: info.ranking.ranks(info.stages[at].format),
+            is_ranked: standings.is_ranked(at),
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()
@@ -684,3 +719,6 @@ pub fn verdict(report: &Report) -> Option<Verdict> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod outcome_tests;

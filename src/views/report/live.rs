@@ -73,9 +73,21 @@ impl Announcer {
         }
     }
 
-    /// Keeps the names of players who come and go.
+    /// Keeps the names of players who come and go, and of those who play in another's place.
     fn name(&mut self, event: &Entry) {
         let engines = &mut self.info.engines;
+        if !self.info.open {
+            match event {
+                Entry::Opened(opened) => {
+                    engines.iter_mut().zip(&opened.players).for_each(|(known, name)| known.rename(name));
+                }
+                Entry::Renamed { player, name } => {
+                    engines.get_mut(player.index()).into_iter().for_each(|known| known.rename(name));
+                }
+                _ => {}
+            }
+            return;
+        }
         match event {
             Entry::Opened(opened) => {
                 *engines = opened.players.iter().map(|name| Named::whole(name)).collect()
@@ -91,9 +103,7 @@ impl Announcer {
     }
 
     fn line(&mut self, event: &Entry) -> Option<String> {
-        if self.info.open {
-            self.name(event);
-        }
+        self.name(event);
         match event {
             Entry::Opened(opened) => {
                 let how = if opened.resumed { "goes on" } else { "begins" };
@@ -104,7 +114,7 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } if text.starts_with(WARNING) => None, // printed when the engine was looked at
-            Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
+            Entry::Fault { text, .. } => Some(format!("fault:{}", shown(text, None))),
             Entry::Verdict { verdict, llr, pairs } => {
                 Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs }.words())
             }
@@ -135,7 +145,7 @@ impl Announcer {
         );
         line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
-            line.push_str(&shown(&end.evidence, end.game));
+            line.push_str(&shown(&end.evidence, Some(end.game)));
         }
         line
     }
@@ -146,16 +156,13 @@ fn is_frequent(entry: &Entry) -> bool {
     matches!(entry, Entry::GameEnded(_) | Entry::Bye { .. })
 }
 
-/// Indents lines of a fault below the line it belongs to.
-fn indented(text: &str) -> String {
-    text.lines().take(50).map(|line| format!("\n      {}", printable(line.as_bytes()))).collect()
-}
-
+/// Lines shown of a fault, beside those of a conversation.
+const FAULT: usize = 50;
 /// Lines shown of each channel of the conversation with an engine that lost by a fault.
 const SHOWN: usize = 5;
 
 /// Evidence below the line it belongs to: the last lines of the conversation, without those of the search, and of stderr.
-fn shown(evidence: &str, game: GameId) -> String {
+fn shown(evidence: &str, game: Option<GameId>) -> String {
     let mark = |line: &str| line.trim_start().split_once(' ').map_or("", |(mark, _)| mark).to_owned();
     let is_said = |line: &&str| matches!(&*mark(line), ">" | "<" | "!");
     let [stderr, protocol] = [true, false].map(|of_stderr| {
@@ -164,12 +171,13 @@ fn shown(evidence: &str, game: GameId) -> String {
         said.filter(|line| (mark(line) == "!") == of_stderr && !is_search(line)).collect::<Vec<_>>()
     });
     let last = |lines: &Vec<_>| lines.len().saturating_sub(SHOWN);
-    let words = evidence.lines().filter(|line| !is_said(line)).take(SHOWN);
+    let most = if game.is_some() { SHOWN } else { FAULT };
+    let words = evidence.lines().filter(|line| !is_said(line)).take(most);
     let said = [&protocol[last(&protocol)..], &stderr[last(&stderr)..]].concat();
     let lines: Vec<&str> = words.chain(said).collect();
     let mut text: String =
         lines.iter().map(|line| format!("\n      {}", printable(line.as_bytes()))).collect();
-    if protocol.len() + stderr.len() > 0 {
+    if let Some(game) = game.filter(|_| protocol.len() + stderr.len() > 0) {
         text.push_str(&format!("\n      more of it: `renmei log {}`", game.0));
     }
     text
@@ -223,6 +231,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_has_the_name_of_the_substitute() {
+        let info = EventInfo { engines: ["a", "b"].map(Named::whole).into(), ..EventInfo::default() };
+        let mut announcer = Announcer::new(info);
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        announcer.line(&Entry::Renamed { player: white, name: "kai".to_owned() });
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let mut line = || {
+            let end = GameEnded::new(GameId(1), pairing, Outcome::loss(Color::White, WinBy::Resignation), 9);
+            announcer.line(&Entry::GameEnded(end)).unwrap()
+        };
+        assert!(line().starts_with("game 1  a - kai  1-0"), "{}", line());
+    }
+
+    #[test]
     fn a_loss_by_a_fault_shows_the_last_lines_without_those_of_the_search_and_the_command_for_more() {
         let mut evidence =
             "white: `7g7f` came after 203 ms of 200 ms\n  the engine waited 90 ms\n".to_owned();
@@ -230,7 +252,8 @@ mod tests {
             evidence += &format!("  {line}\n  < info depth 9 score cp 3\n");
         }
         evidence += "  ! out of memory\n";
-        let shown: Vec<_> = shown(&evidence, GameId(11)).lines().map(|line| line.trim().to_owned()).collect();
+        let shown: Vec<_> =
+            shown(&evidence, Some(GameId(11))).lines().map(|line| line.trim().to_owned()).collect();
         assert_eq!(
             shown,
             [
@@ -246,6 +269,9 @@ mod tests {
                 "more of it: `renmei log 11`",
             ]
         );
-        assert_eq!(super::shown("withdrawn by the arbiter", GameId(2)).trim(), "withdrawn by the arbiter");
+        assert_eq!(
+            super::shown("withdrawn by the arbiter", Some(GameId(2))).trim(),
+            "withdrawn by the arbiter"
+        );
     }
 }

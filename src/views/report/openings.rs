@@ -2,6 +2,7 @@
 
 use crate::Language;
 use crate::exhibit::{Cell, Column, Exhibit};
+use contest::schedule::Pairing;
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
     distinct::{Distinct, GameKey},
@@ -72,11 +73,24 @@ pub fn sets(
     let mut goals: HashMap<(String, String), Option<String>> = HashMap::new();
     let mut halves: HashMap<(u8, u64), Half> = HashMap::new();
     let mut distinct = Distinct::default();
+    // A game that is played on begins with the moves before it: its line is that of the game that was adjourned.
+    let mut begun = HashMap::new();
+    let adjourned = GameFilter { state: Some(GameState::Adjourned), ..GameFilter::default() };
+    store.games::<StoreError>(event.id, &adjourned, |row| {
+        let Pairing { stage, index, attempt, .. } = row.pairing;
+        if row.start.is_some() {
+            begun.entry((stage, index, attempt)).or_insert((row.start, row.opening));
+        }
+        Ok(())
+    })?;
     let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
     store.games::<StoreError>(event.id, &counted, |row| {
         let black = row.outcome.and_then(|outcome| outcome.black_half_points());
-        let (Some(start), Some(black)) = (row.start, black) else { return Ok(()) };
-        let key = (start, row.opening.unwrap_or_default());
+        let Pairing { stage, index, attempt, .. } = row.pairing;
+        let first = begun.get(&(stage, index, attempt)).cloned();
+        let (start, opening) = first.unwrap_or((row.start, row.opening));
+        let (Some(start), Some(black)) = (start, black) else { return Ok(()) };
+        let key = (start, opening.unwrap_or_default());
         let line = line_of(&key.0, &key.1);
         let goal = goals.entry(key).or_insert_with_key(|(start, moves)| {
             Opening::of_usi(start, moves).and_then(|opening| opening.goal())
@@ -203,4 +217,49 @@ pub fn table(sets: &[OpeningSet], words: Language) -> Exhibit {
         Column::left("Elo", strength),
     ];
     Exhibit::of(columns, sets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use journal::{EventHead, Journal};
+    use referee::{
+        AbortBy, Color, Outcome, WinBy,
+        entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    };
+
+    #[test]
+    fn a_game_that_is_played_on_has_the_line_that_it_began_with() {
+        rsshogi::board::init();
+        let directory = tempfile::tempdir().unwrap();
+        let head = EventHead { name: "e", kind: "run", plan: r#"{"engines":[]}"#, fingerprint: "{}" };
+        let journal =
+            Journal::open(&directory.path().join("e.db"), &head).unwrap().start(vec![], || ()).unwrap();
+        let players = vec!["a".to_owned(), "b".to_owned()];
+        let opened = Opened { name: "e".to_owned(), players, format: String::new(), resumed: false };
+        journal.append([Stamped { at: 1, entry: Entry::Opened(opened) }]);
+        let win = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
+        let games = [
+            (0, "7g7f 3c3d", Outcome::Aborted { by: AbortBy::Stopped }),
+            (0, "7g7f 3c3d 2g2f 8c8d", win),
+            (1, "7g7f 3c3d", win),
+        ];
+        for (number, (index, opening, outcome)) in (1..).zip(games) {
+            let game = GameId(number);
+            let [black, white] = if index == 0 { [0, 1] } else { [1, 0] }.map(PlayerId);
+            let pairing =
+                Pairing { stage: 0, index, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+            let (start, opening) = (EVEN.to_owned(), opening.to_owned());
+            let started = GameStarted { game, pairing, start, opening, times: None };
+            journal.append([
+                Stamped { at: 2, entry: Entry::GameStarted(started) },
+                Stamped { at: 3, entry: Entry::GameEnded(GameEnded::new(game, pairing, outcome, 4)) },
+            ]);
+        }
+        let store = journal.finish().unwrap();
+        let event = store.events().unwrap().remove(0);
+        let sets = sets(&store, &event, &|_, _| "all".to_owned()).unwrap();
+        let found: Vec<_> = sets.iter().map(|set| (set.lines, set.games, set.level)).collect();
+        assert_eq!(found, [(1, 2, (1, 1))]);
+    }
 }

@@ -1,6 +1,10 @@
 //! How an event stands while it is played, as a line of text: score, Elo, the sequential test, the time to the end.
 
-use super::{EventInfo, Named, precision::error_words};
+use super::{
+    EventInfo, Language, Named,
+    encounters::{alike_words, distinct_points, halves},
+    precision::error_words,
+};
 use contest::standings::Standings;
 use notation::printable;
 use referee::{
@@ -137,27 +141,29 @@ impl Progress {
     fn duel(&self) -> String {
         let [first, second] = [PlayerId(0), PlayerId(1)];
         let total = self.standings.total();
-        let wdl = total.between(first, second);
-        let half = |wins: u64| wins as f64 + wdl.draws as f64 / 2.0;
-        let (wins, losses) = (half(wdl.wins), half(wdl.losses));
+        let [wins, losses] = halves(total.between(first, second));
+        let distinct = distinct_points(total, [first, second], Language::English);
         let words = total.numbers(first, second).elo_words();
-        format!("{} {wins} : {losses} {}, {words}", self.name(first), self.name(second))
+        let pairs = total.pentanomial(first, second).iter().sum();
+        let alike = alike_words(total.alike_pairs(first, second), pairs, Language::English);
+        let alike = alike.map(|words| format!("; {words}")).unwrap_or_default();
+        format!("{} {wins} : {losses} {}{distinct}, {words}{alike}", self.name(first), self.name(second))
     }
 
     /// The best players in the order of the standings, with their points.
     fn field(&self) -> String {
         let ratings = fit(&self.standings.cross_table());
         let order = self.standings.order(&ratings);
-        let player = |(at, player): (usize, &PlayerId)| {
-            let games = self.standings.total().players[player.index()].games();
-            let (points, played) = (games.half_points() as f64 / 2.0, games.games());
+        let player = |(rank, player): &(u32, PlayerId)| {
+            let played = self.standings.total().players[player.index()].games().games();
+            let points = self.standings.points(*player).shortest();
             let elo = ratings.players[player.index()].elo;
             let error = elo.error().map(|error| format!(" +-{error:.0}")).unwrap_or_default();
             let mark = if elo.is_bounded() { "" } else { "~" };
             let elo = elo.value().map(|value| format!(" ({mark}{}{error} Elo)", signed(value, 0)));
-            format!("{}. {} {points}/{played}{}", at + 1, self.name(*player), elo.unwrap_or_default())
+            format!("{rank}. {} {points}/{played}{}", self.name(*player), elo.unwrap_or_default())
         };
-        let shown = order.iter().enumerate().take(SHOWN).map(player).collect::<Vec<_>>().join(", ");
+        let shown = order.iter().take(SHOWN).map(player).collect::<Vec<_>>().join(", ");
         match order.len().saturating_sub(SHOWN) {
             0 => shown,
             others => format!("{shown}, and {others} more"),
@@ -274,6 +280,23 @@ mod tests {
         }
         let line = progress.take(&end(5, 2000)).unwrap();
         assert!(line.starts_with("after 3 of 1000000 games (2 discarded): a 3 : 0 b"), "{line}");
+    }
+
+    #[test]
+    fn points_of_distinct_games_stand_beside_those_of_all_and_builds_that_play_alike_are_told() {
+        let mut progress = progress(Interval::Games(4));
+        let swapped = |game: u64| match pairing(game) {
+            second if game % 2 == 1 => Pairing { black: second.white, white: second.black, ..second },
+            first => first,
+        };
+        let played = |game: u64| {
+            let ended =
+                GameEnded { moves_hash: Some(7), ..GameEnded::new(GameId(game), swapped(game), WON, 9) };
+            Stamped { at: 1000, entry: Entry::GameEnded(ended) }
+        };
+        let line = (0..4).find_map(|game| progress.take(&played(game))).unwrap();
+        assert!(line.contains("2 distinct: a 2 : 2 b (1 : 1 in distinct games), +0 Elo"), "{line}");
+        assert!(line.contains("both played the same moves in 1 of 1 pairs"), "{line}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Causes, Encounter, Failure, Language, Late, Report, TestReport, encounters};
+use super::{Causes, Failure, Language, Late, Report, TestReport, encounters};
 use crate::exhibit::{Cell, Exhibit};
 use contest::standings::{ENOUGH_REPEATS, REPEATS};
 use referee::{rating::rounded, sprt};
@@ -64,11 +64,12 @@ fn heading(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt:
     let mut games = vec![words.of_games(report.games)];
     let distinct = report.distinct_games;
     games.extend((distinct < report.games).then(|| words.distinct(&distinct.to_string())));
+    games.extend(report.opening_lines.map(|lines| words.opening_lines(lines)));
     games.extend((!report.complete && !report.open).then(|| words.not_complete().to_owned()));
     let format = words.pick(&report.format, &report.format_japanese);
     writeln!(f, "{} · {format} · {}", report.event, games.join(words.pick(", ", "、")))?;
     if report.stages.iter().any(|stage| stage.is_ranked) {
-        for stage in &report.stages {
+        for stage in report.stages.iter().filter(|stage| stage.is_ranked) {
             let table = stage.exhibit(words, |name| Cell::words(name));
             write!(f, "\n{}\n{table}", words.pick(&stage.format, &stage.format_japanese))?;
         }
@@ -79,13 +80,12 @@ fn heading(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt:
 /// The result of two players in words; a test before it says what its verdict claims.
 fn duel(report: &Report, words: Language) -> Option<String> {
     let (met, said) = (report.duel()?, report.duel_words(words)?);
-    let Encounter { name, opponent, wins, losses, draws, .. } = met;
-    let [name, opponent] = [name, opponent].map(|name| notation::printable(name.as_bytes()));
-    let half = |wins: &u64| *wins as f64 + *draws as f64 / 2.0;
-    let mut lines = vec![words.result_of_two(&name, &opponent, half(wins), half(losses), &said)];
+    let [name, opponent] = [&met.name, &met.opponent].map(|name| notation::printable(name.as_bytes()));
+    let mut lines = vec![words.result_of_two(&name, &opponent, &met.points_words(words), &said)];
     lines.extend(
         (report.sprt.is_none() && report.precision.is_none()).then(|| pairs_words(met.pentanomial, words)),
     );
+    lines.extend(met.pairs_lines(words));
     let los =
         report.sprt.as_ref().and_then(|test| test.estimate.as_ref()).map_or(met.los, |stopped| stopped.los);
     lines.push(words.los_of(&percent(Some(los), 1), &name));
@@ -169,6 +169,7 @@ fn test(report: &Report, test: &TestReport, words: Language) -> String {
         }
         (Some(verdict), Some(_)) if verdict == REPEATS => words.repeats_ended(ENOUGH_REPEATS),
         (Some(verdict), Some(stop)) => words.accepted_after(verdict, &words.of_pairs(stop.pairs), stop.llr),
+        _ if test.stopped && !report.halted.is_empty() => words.halted_after(&in_order),
         _ if test.stopped => words.stopped_after(&in_order),
         _ => words.no_verdict().to_owned(),
     };

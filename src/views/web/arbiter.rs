@@ -130,7 +130,7 @@ async fn carry_out(
     let command = order::command(&fields)?;
     order::may(&signed, &command)?;
     let operations = office.running(Language::not_begun)?;
-    let order = Order { named: None, reason: fields.optional("reason"), command };
+    let order = Order { named: None, reason: fields.optional("reason"), event: None, command };
     let answer = forms::carry_out(operations.clone(), signed.by(), order).await?;
     office.tell(&signed, done(visitor.language, &operations, &answer));
     Ok(back())

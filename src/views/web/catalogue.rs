@@ -257,7 +257,7 @@ pub fn code_of(usi: &str) -> u16 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use contest::schedule::Pairing;
     use journal::{EventHead, Journal};
@@ -269,7 +269,7 @@ mod tests {
     use std::path::Path;
 
     /// Plays games of black and white, by their numbers, into an event.
-    fn play(path: &Path, games: &[(u64, u32, u32)]) -> EventId {
+    pub(crate) fn play(path: &Path, games: &[(u64, u32, u32)]) -> EventId {
         let head = EventHead { name: "e", kind: "run", plan: "{}", fingerprint: "{}" };
         let journal = Journal::open(path, &head).unwrap().start(vec![], || ()).unwrap();
         let players = ["mori", "kawa", "secret+trip"].map(str::to_owned).to_vec();

@@ -60,8 +60,7 @@ impl Bell {
 
 /// Follows the event until the bell stops it, or nothing more can happen.
 pub fn follow(site: &Site, bell: &Arc<Bell>) {
-    let mut feed =
-        Feed { site, open: None, hold: Hold::new(site.config().delay), room: Duration::ZERO, boards: 0 };
+    let mut feed = Feed::new(site);
     loop {
         let begun = Instant::now();
         if let Err(error) = feed.look() {
@@ -92,9 +91,12 @@ pub fn follow(site: &Site, bell: &Arc<Bell>) {
 /// Entries of the past that are folded together.
 const PAST: usize = 10_000;
 
-struct Feed<'a> {
+pub(crate) struct Feed<'a> {
     site: &'a Site,
-    open: Option<Follower>,
+    pub(crate) open: Option<Follower>,
+    /// The state of the event before the first look: nobody sees it before that look is over, so that no viewer takes a
+    /// part of the past for the whole.
+    fresh: Option<Live>,
     hold: Hold,
     /// The time that viewers have for the last frame.
     room: Duration,
@@ -102,8 +104,14 @@ struct Feed<'a> {
     boards: u64,
 }
 
-impl Feed<'_> {
-    fn look(&mut self) -> Result<(), StoreError> {
+impl<'a> Feed<'a> {
+    /// Nothing is open yet.
+    pub(crate) fn new(site: &'a Site) -> Self {
+        let (open, fresh, room) = (None, None, Duration::ZERO);
+        Self { site, open, fresh, hold: Hold::new(site.config().delay), room, boards: 0 }
+    }
+
+    pub(crate) fn look(&mut self) -> Result<(), StoreError> {
         if self.open.is_none() {
             self.open = self.begin()?;
         }
@@ -116,33 +124,31 @@ impl Feed<'_> {
             shared.has_machines.store(!machines.is_empty(), Ordering::Relaxed);
         }
         // Read first, and only then lock what pages read.
-        let is_first = self.site.now(|live| live.seq == 0).unwrap_or(false);
-        let mut news = vec![];
+        let (mut fresh, mut news) = (self.fresh.take(), vec![]);
         follower.look(&mut |store, seq, stamped| {
             hold.take(seq, stamped, &mut |seq, stamped| news.push((seq, stamped)));
             // A million games of the past are not kept until the last of them was read: no viewer is sent them.
-            if is_first && news.len() >= PAST {
-                let mut live = shared.live.write();
-                live.as_mut().into_iter().for_each(|live| _ = fold(live, store, event, &mut news));
+            if news.len() >= PAST {
+                fresh.iter_mut().for_each(|live| _ = fold(live, store, event, &mut news));
             }
         })?;
         hold.release(now(), &mut |seq, stamped| news.push((seq, stamped)));
         let boards = shared.boards.as_ref().filter(|boards| boards.has_news(&mut self.boards));
-        if news.is_empty() && boards.is_none() {
+        if news.is_empty() && boards.is_none() && fresh.is_none() {
             return Ok(());
         }
-        let mut live = shared.live.write();
-        let Some(live) = live.as_mut() else { return Ok(()) };
+        let mut shown = shared.live.write();
+        let is_first = fresh.is_some();
+        if is_first {
+            *shown = fresh;
+        }
+        let Some(live) = shown.as_mut() else { return Ok(()) };
         let mut items = fold(live, follower.store(), event, &mut news);
         live.name();
         items.extend(boards.into_iter().flat_map(|boards| boards.read(|boards| live.take_elsewhere(boards))));
         let thinned = shared.relay.is_crowded(items.len()).then(|| thinned(&items, live)).flatten();
         let seq = live.seq;
         self.room = match is_first {
-            true if shared.relay.viewers() == 0 => {
-                shared.relay.begin(seq);
-                Duration::ZERO
-            }
             // Whoever has waited for the event takes what there is from the store now.
             true => shared.relay.send(vec![], None, seq, now()),
             false if items.is_empty() => Duration::ZERO,
@@ -152,7 +158,7 @@ impl Feed<'_> {
     }
 
     /// Opens the store once there is an event.
-    fn begin(&mut self) -> Result<Option<Follower>, StoreError> {
+    pub(crate) fn begin(&mut self) -> Result<Option<Follower>, StoreError> {
         if !self.site.database().exists() {
             return Ok(None);
         }
@@ -164,11 +170,13 @@ impl Feed<'_> {
         let Ok(plan) = plan(&summary) else { return Ok(None) };
         let info = event_info(&summary, plan.clone());
         let live = Live::new(&info, &plan, self.site.config().private.clone());
-        *self.site.0.live.write() = Some(live);
+        self.fresh = Some(live);
         self.hold = Hold::new(self.site.config().delay);
         // The new state knows none of them.
         self.boards = 0;
-        Ok(Some(Follower::new(store, summary.id)))
+        // Viewers have not seen the end of games that are over since then, so these are running games to them.
+        let unseen = self.site.config().delay.horizon(now());
+        Ok(Some(Follower::new(store, summary.id).with_moves_since(unseen)))
     }
 }
 

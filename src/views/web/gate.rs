@@ -25,8 +25,8 @@ pub const WAY_IN: &str = "/enter";
 /// How long the cookie lasts, and browsers at once.
 const COOKIE: (Duration, usize) = (Duration::from_secs(90 * 24 * 3600), 32);
 
-/// Hands out the next token, whenever one was used.
-pub type HandOut = Box<dyn Fn(&str) + Send + Sync>;
+/// Hands out the next token, whenever one was used; false: that was not possible, and the one before leads in once more.
+pub type HandOut = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// The gate.
 pub struct Gate {
@@ -93,8 +93,10 @@ impl Gate {
                 return Refusal::forbidden(Language::link_was_used).in_text(words);
             }
             let token = random();
-            *next = key_of(&token);
-            (self.hand_out)(&token);
+            // A token that nobody gets, as the disk is full, would keep the owner out for good.
+            if (self.hand_out)(&token) {
+                *next = key_of(&token);
+            }
         }
         let page = html! {
             (DOCTYPE)
@@ -156,7 +158,11 @@ mod tests {
     fn gate() -> (Gate, Arc<Mutex<String>>) {
         let token = Arc::new(Mutex::new(String::new()));
         let last = token.clone();
-        (Gate::new(Box::new(move |token| token.clone_into(&mut last.lock()))), token)
+        let hand_out = move |token: &str| {
+            token.clone_into(&mut last.lock());
+            true
+        };
+        (Gate::new(Box::new(hand_out)), token)
     }
 
     fn ask(gate: &Gate, method: &str, path: &str, headers: &[(&str, &str)]) -> Option<Response> {
@@ -202,6 +208,27 @@ mod tests {
         let head = ask(&gate, "HEAD", &format!("/enter?key={third}"), &[]).unwrap();
         assert_eq!(head.status(), StatusCode::FORBIDDEN);
         assert!(enter(&gate, &third).is_ok(), "a look at the head of the link does not use it up");
+    }
+
+    #[test]
+    fn a_token_leads_in_again_as_long_as_no_other_can_be_handed_out() {
+        let token = Arc::new(Mutex::new((String::new(), true)));
+        let last = token.clone();
+        let gate = Gate::new(Box::new(move |token| {
+            let mut last = last.lock();
+            if last.1 {
+                token.clone_into(&mut last.0);
+            }
+            last.1
+        }));
+        let first = token.lock().0.clone();
+        token.lock().1 = false;
+        assert!(enter(&gate, &first).is_ok() && enter(&gate, &first).is_ok(), "the disk is full");
+        token.lock().1 = true;
+        assert!(enter(&gate, &first).is_ok());
+        assert_eq!(enter(&gate, &first), Err(StatusCode::FORBIDDEN), "another one was handed out");
+        let second = token.lock().0.clone();
+        assert!(enter(&gate, &second).is_ok());
     }
 
     #[test]

@@ -8,8 +8,14 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug, Default)]
 pub struct Hold {
     delay: Delay,
-    /// With a delay by time, in order.
-    waiting: VecDeque<(u64, Stamped)>,
+    /// With a delay by time, in the order in which they are shown: moves may be read after what happened since.
+    waiting: BTreeMap<(i64, u64), (u64, Stamped)>,
+    /// The latest times of the log and of each running game. A clock that is set back changes no order.
+    latest: BTreeMap<Option<GameId>, i64>,
+    /// Entries taken so far.
+    taken: u64,
+    /// Numbers of the entries of the log that wait, in order.
+    log: VecDeque<u64>,
     /// With a delay by moves, of each running game.
     moves: BTreeMap<GameId, VecDeque<(u64, Stamped)>>,
 }
@@ -23,7 +29,7 @@ impl Hold {
     pub fn take(&mut self, seq: u64, stamped: Stamped, f: &mut dyn FnMut(u64, Stamped)) {
         match (self.delay, &stamped.entry) {
             (Delay::None, _) => f(seq, stamped),
-            (Delay::Time(_), _) => self.waiting.push_back((seq, stamped)),
+            (Delay::Time(_), _) => self.wait(seq, stamped),
             (Delay::Moves(most), Entry::Moved(moved)) => {
                 let held = self.moves.entry(moved.game).or_default();
                 held.push_back((seq, stamped));
@@ -42,12 +48,40 @@ impl Hold {
         }
     }
 
+    /// An entry comes after those of its game and, unless it is a move or what the judge said, after those of the log.
+    fn wait(&mut self, seq: u64, stamped: Stamped) {
+        let (game, is_in_log) = match &stamped.entry {
+            Entry::Moved(moved) => (Some(moved.game), false),
+            Entry::Judged(judged) => (Some(judged.game), false),
+            Entry::GameStarted(started) => (Some(started.game), true),
+            Entry::GameEnded(end) => (Some(end.game), true),
+            _ => (None, true),
+        };
+        let places = [game, None].into_iter().take(1 + usize::from(is_in_log));
+        let at =
+            places.clone().filter_map(|place| self.latest.get(&place).copied()).fold(stamped.at, i64::max);
+        places.for_each(|place| _ = self.latest.insert(place, at));
+        if let Entry::GameEnded(end) = &stamped.entry {
+            self.latest.remove(&Some(end.game));
+        }
+        self.taken += 1;
+        self.log.extend(is_in_log.then_some(seq));
+        self.waiting.insert((at, self.taken), (seq, stamped));
+    }
+
     /// Hands on what may be seen by now.
     pub fn release(&mut self, now: i64, f: &mut dyn FnMut(u64, Stamped)) {
         let until = self.delay.horizon(now);
-        while self.waiting.front().is_some_and(|(_, stamped)| stamped.at <= until) {
-            if let Some((seq, stamped)) = self.waiting.pop_front() {
-                f(seq, stamped);
+        while self.waiting.first_key_value().is_some_and(|((at, _), _)| *at <= until) {
+            let Some((_, (seq, stamped))) = self.waiting.pop_first() else { return };
+            match (&stamped.entry, self.log.front()) {
+                // It has the number of the entry before it, which may have to wait longer.
+                (Entry::Moved(_) | Entry::Judged(_), Some(next)) => f(seq.min(next - 1), stamped),
+                (Entry::Moved(_) | Entry::Judged(_), None) => f(seq, stamped),
+                _ => {
+                    self.log.pop_front();
+                    f(seq, stamped);
+                }
             }
         }
     }
@@ -89,6 +123,26 @@ mod tests {
         let (mut hold, mut seen) = (Hold::new(Delay::Moves(2)), 0);
         (1..=3).for_each(|ply| hold.take(1, moved(ply, 0), &mut |_, _| seen += 1));
         assert_eq!(seen, 1);
+    }
+
+    #[test]
+    fn moves_that_are_read_after_later_entries_are_shown_in_their_turn() {
+        let (mut hold, mut seen) = (Hold::new(Delay::Time(Duration::from_millis(10))), vec![]);
+        let other = Stamped { at: 30, entry: Entry::Closed };
+        hold.take(1, Stamped { at: 25, ..ended() }, &mut |_, _| panic!("it is too early"));
+        hold.take(2, other, &mut |_, _| panic!("it is too early"));
+        for (ply, at) in [(1, 20), (2, 40)] {
+            hold.take(2, moved(ply, at), &mut |_, _| panic!("it is too early"));
+        }
+        let word = |stamped: &Stamped| match &stamped.entry {
+            Entry::Moved(_) => "moved",
+            Entry::Closed => "closed",
+            _ => "ended",
+        };
+        hold.release(45, &mut |seq, stamped| seen.push((seq, word(&stamped))));
+        assert_eq!(seen, [(0, "moved"), (1, "ended"), (2, "closed")]);
+        hold.release(50, &mut |seq, stamped| seen.push((seq, word(&stamped))));
+        assert_eq!(seen[3..], [(2, "moved")]);
     }
 
     #[test]

@@ -38,6 +38,16 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// Number of its last entry.
+    pub fn seq(&self) -> u64 {
+        self.id.seq
+    }
+
+    /// True if it only says that the past was read, once or anew: nothing of that is in a frame.
+    pub fn is_beginning(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// The text of the frame for viewers of a game, or of all; empty if nothing in it is for them.
     pub fn text(&self, game: Option<GameId>) -> Bytes {
         match game {
@@ -147,21 +157,20 @@ impl Relay {
         moves.saturating_mul(MOVE).saturating_mul(self.viewers()) > FLOW / 4
     }
 
-    /// Notes that everything up to an entry is known without a frame: viewers come later.
-    pub fn begin(&self, seq: u64) {
-        self.kept().last.seq = seq;
-    }
-
-    /// Sends what happened; `thinned` is what viewers of all games are told of it, where that is less. Returns the time
-    /// that the viewers have to take it.
+    /// Sends what happened; `thinned` is what viewers of all games are told of it, where that is less. A frame without
+    /// anything is a beginning, from which everybody is led to the store. Returns the time that the viewers have to take it.
     pub fn send(&self, items: Vec<Item>, thinned: Option<Vec<Item>>, seq: u64, now: i64) -> Duration {
         let mut kept = self.kept();
         let id = FrameId { seq, number: kept.last.number + 1 };
         let (all, games) = Default::default();
         let frame = Arc::new(Frame { id, now, items, thinned, all, games });
         kept.last = id;
-        kept.bytes += frame.size();
-        kept.ring.push_back(frame.clone());
+        if frame.items.is_empty() {
+            (kept.bytes, kept.ring) = Default::default();
+        } else {
+            kept.bytes += frame.size();
+            kept.ring.push_back(frame.clone());
+        }
         while kept.bytes > KEPT
             && let Some(oldest) = kept.ring.pop_front()
         {
@@ -185,6 +194,8 @@ impl Relay {
         let receiver = self.frames.subscribe();
         let missed = match seen {
             None => Missed::Frames(vec![]),
+            // The past was still being read then, and the frame after that has none of it.
+            Some(seen) if seen.seq == 0 => Missed::Since(0),
             Some(seen) if seen.number == kept.last.number => Missed::Frames(vec![]),
             Some(seen) => match kept.ring.iter().position(|frame| frame.id.number == seen.number + 1) {
                 Some(at) => Missed::Frames(kept.ring.range(at..).cloned().collect()),
@@ -221,23 +232,29 @@ mod tests {
 
     #[test]
     fn whoever_returns_gets_the_frames_in_between_or_is_sent_to_the_store() {
-        let relay = Relay::new(1000);
-        relay.begin(5);
+        let (relay, id) = (Relay::new(1000), FrameId::read);
+        relay.send(vec![], None, 5, 0);
+        assert!(
+            matches!(relay.follow(id("0-1000")).1, Missed::Since(0)),
+            "it came before the event was shown"
+        );
         for seq in 6..9 {
             relay.send(vec![told(seq)], None, seq, 0);
         }
-        let id = |text| FrameId::read(text);
-        let Missed::Frames(frames) = relay.follow(id("6-1001")).1 else { panic!("the frames are kept") };
+        let Missed::Frames(frames) = relay.follow(id("6-1002")).1 else { panic!("the frames are kept") };
         assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
-        assert!(matches!(relay.follow(id("8-1003")).1, Missed::Frames(frames) if frames.is_empty()));
+        assert!(matches!(relay.follow(id("8-1004")).1, Missed::Frames(frames) if frames.is_empty()));
         assert!(matches!(relay.follow(id("4-77")).1, Missed::Since(4)), "a frame of an earlier run");
+        let early = relay.follow(id("0-1000")).1;
+        assert!(matches!(early, Missed::Since(0)), "a page from before the past was read: {early:?}");
     }
 
     #[test]
     fn an_event_is_one_line_whatever_it_tells() {
         let relay = Relay::new(0);
-        relay.send(vec![told(1)], None, 1, 0);
-        let Missed::Frames(frames) = relay.follow(FrameId::read("0-0")).1 else { panic!() };
+        relay.send(vec![], None, 1, 0);
+        relay.send(vec![told(2)], None, 2, 0);
+        let Missed::Frames(frames) = relay.follow(FrameId::read("1-1")).1 else { panic!() };
         let text = String::from_utf8(frames[0].text(None).to_vec()).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("data: ")).count(), 1);
         assert_eq!(text.trim_end().lines().count(), 3);

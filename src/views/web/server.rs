@@ -67,6 +67,8 @@ const BODY_SIZE: usize = 16 * 1024;
 
 /// Most threads that wait for the database or compute hashes.
 const THREADS: usize = 8;
+/// The same on a desk.
+const THREADS_OF_DESK: usize = 64;
 /// Most of a request that is read before its connection is refused, in bytes, and how long that may take.
 const GLANCE: (usize, Duration) = (1024, Duration::from_secs(1));
 
@@ -341,8 +343,10 @@ fn serve(
     mut stopped: watch::Receiver<bool>,
 ) {
     // Whoever asks waits for a turn; this bounds the threads of those who need none, such as arbiters who are logged in.
+    // The owner of a desk has forms that wait for engines, and other pages meanwhile.
+    let threads = if door.gate.is_some() { THREADS_OF_DESK } else { THREADS };
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = match runtime.enable_all().max_blocking_threads(THREADS).thread_name("web-store").build() {
+    let runtime = match runtime.enable_all().max_blocking_threads(threads).thread_name("web-store").build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::error!("no pages: {error}"),
     };
@@ -380,14 +384,16 @@ async fn accept(listener: TcpListener, tls: Option<Certificate>, door: Door) {
     let is_private = tls.is_none() && local.is_some_and(origins::is_private);
     loop {
         match listener.accept().await {
-            Ok((_, address)) if door.gate.is_some() && gate::is_of_another_user(address, local) => {
-                tracing::warn!("a program of another user of this machine was turned away from the desk");
-            }
             Ok((stream, address)) => {
                 let peer = Peer { address: address.ip(), is_secure: tls.is_some(), port };
                 // The certificate as it is now: its files may have changed.
                 let tls = tls.as_ref().map(|in_use| in_use());
-                tokio::spawn(connection(stream, tls, (peer, is_private), door.clone()));
+                tokio::spawn(connection(
+                    stream,
+                    tls,
+                    (peer, is_private, [Some(address), local]),
+                    door.clone(),
+                ));
             }
             // Without descriptors: those who are connected go on, and the next try is soon.
             Err(error) => {
@@ -401,7 +407,7 @@ async fn accept(listener: TcpListener, tls: Option<Certificate>, door: Door) {
 async fn connection(
     stream: TcpStream,
     tls: Option<Arc<ServerConfig>>,
-    (peer, is_private): (Peer, bool),
+    (peer, is_private, ends): (Peer, bool, [Option<SocketAddr>; 2]),
     door: Door,
 ) {
     let place = match door.limits.enter(peer) {
@@ -410,6 +416,12 @@ async fn connection(
         Err(_) if peer.is_secure => return,
         Err(why) => return refuse(stream, why.into()).await,
     };
+    // The tables of the system may be long: the other pages go on meanwhile.
+    if let ([Some(address), local], Some(_)) = (ends, &door.gate)
+        && tokio::task::spawn_blocking(move || gate::is_of_another_user(address, local)).await.unwrap_or(true)
+    {
+        return tracing::warn!("a program of another user of this machine was turned away from the desk");
+    }
     let _slower = stream.set_nodelay(true);
     let _kept = platform::network::give_up_after(&stream, DEAF);
     let guest = Guest { peer, is_private, place: place.clone() };
@@ -487,7 +499,8 @@ async fn serve_guest(
     use hyper::service::Service as _;
     let peer = forwarded::client(guest.peer, request.headers(), &door.limits.proxies);
     let login = way.office.as_ref().and_then(|office| office.login(request.headers()));
-    guest.place.asks_for(peer, login.is_some())?;
+    // Whoever has come through the gate of a desk is its owner, and keeps a place among any number of silent connections.
+    guest.place.asks_for(peer, login.is_some() || door.gate.is_some())?;
     // Files are kept by browsers and cost nothing. A login has a budget of its own, so that a flood from its address does
     // not keep the arbiter from working.
     let path = request.uri().path();
@@ -529,6 +542,15 @@ async fn refuse(mut stream: TcpStream, refusal: Refusal) {
         Ok::<_, std::io::Error>(())
     };
     let _gone = tokio::time::timeout(GLANCE.1, told).await;
+}
+
+/// The handle of the pages of an event, for tests.
+#[cfg(test)]
+pub(crate) fn site_of(database: &std::path::Path, event: &str) -> Site {
+    let (config, places) = (HttpConfig::default(), vec![]);
+    let (database, event) = (database.to_owned(), event.to_owned());
+    let (base, crowd) = (String::new(), Crowd::default());
+    site(Setup { config, database, event, base, crowd, places, office: None, secure: None, boards: None })
 }
 
 #[cfg(test)]

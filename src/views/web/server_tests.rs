@@ -144,7 +144,7 @@ async fn an_order_that_is_refused_says_so_in_the_language_of_the_arbiter() {
     let pages = Pages::new();
     let (cookies, csrf) = pages.log_in().await;
     pages.office.open(Operations::new(InForce::default(), Arc::new(Forgetful)));
-    for (language, words) in [("en", "the event is not paused"), ("ja", "休止中ではありません。")]
+    for (language, words) in [("en", "the event is not paused"), ("ja", "一時停止中ではありません。")]
     {
         let headers = [("cookie", cookies.as_str()), ("accept-language", language)];
         let form = format!("command=resume&csrf={csrf}");

@@ -45,8 +45,8 @@ pub async fn events(
     let returned = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(FrameId::read);
     let seen = returned.or_else(|| asked.since.as_deref().and_then(FrameId::read));
     let game = asked.game.map(GameId);
-    let mut late = None;
     let (receiver, missed) = site.0.relay.follow(seen);
+    let seen = seen.unwrap_or_else(|| site.0.relay.last());
     let mut first = VecDeque::from([Bytes::from_static(b"retry: 2000\n\n")]);
     match missed {
         Missed::Frames(frames) => first.extend(frames.iter().map(|frame| frame.text(game))),
@@ -54,15 +54,15 @@ pub async fn events(
             let id = site.0.relay.last();
             match site.ask(move |desk| since(desk, seq, game)).await {
                 Ok(Some(items)) => first.push_back(event("news", id, &data(now(), &items)).into()),
-                // Asked again when something has happened.
-                Err(NoAnswer::NotYet) => late = Some(seq),
+                // Asked again when the past was read.
+                Err(NoAnswer::NotYet) => {}
                 Ok(None) => first.push_back(event("reset", id, "{}").into()),
                 Err(error @ NoAnswer::Busy) => return Err(Refusal::from(error).after(5)),
                 Err(_) => first.push_back(event("reset", id, "{}").into()),
             }
         }
     }
-    let viewer = Viewer { first, receiver, site, game, late, origin: asker() };
+    let viewer = Viewer { first, receiver, site, game, seen: seen.seq, origin: asker() };
     let body = Body::from_stream(stream::unfold(viewer, |mut viewer| async move {
         let text = viewer.next().await?;
         Some((Ok::<_, Infallible>(text), viewer))
@@ -80,8 +80,8 @@ struct Viewer {
     receiver: broadcast::Receiver<Arc<Frame>>,
     site: Site,
     game: Option<GameId>,
-    /// The entry that it asked from before there was anything.
-    late: Option<u64>,
+    /// The last entry that it knows of.
+    seen: u64,
     /// Its address, which pays for what is asked later.
     origin: IpAddr,
 }
@@ -99,7 +99,8 @@ impl Viewer {
             match tokio::time::timeout(HEARTBEAT, self.receiver.recv()).await {
                 Err(_) => return Some(Bytes::from_static(b":\n\n")),
                 Ok(Ok(frame)) => {
-                    if let Some(seq) = self.late.take() {
+                    let seq = std::mem::replace(&mut self.seen, frame.seq());
+                    if frame.is_beginning() {
                         let (id, game) = (self.site.0.relay.last(), self.game);
                         let items = self.site.ask_for(self.origin, move |desk| since(desk, seq, game)).await;
                         let text = match items {
@@ -155,4 +156,41 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
     }
     items.extend(running.into_iter().map(|game| Item::Started { game: Box::new(game) }));
     Ok(Some(items))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{catalogue::tests::play, feed::Feed, server::site_of};
+    use futures_util::StreamExt;
+
+    #[tokio::test]
+    async fn a_viewer_who_returns_while_the_past_is_read_misses_nothing_of_it() {
+        for seen in [Some("1-1"), None] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("event.db");
+            play(&path, &[(1, 0, 1), (2, 1, 0), (3, 0, 1)]);
+            let site = site_of(&path, "e");
+            let mut feed = Feed::new(&site);
+            feed.open = feed.begin().unwrap();
+            // One has seen an earlier run, the other a page of this one.
+            let since = seen.map_or_else(|| site.0.relay.last().to_string(), str::to_owned);
+            let asked = Asked { since: Some(since.clone()), game: None };
+            let viewer = events(State(site.clone()), Query(asked), HeaderMap::new()).await.unwrap();
+            let mut body = viewer.into_body().into_data_stream();
+            let retry = body.next().await.unwrap().unwrap();
+            assert!(retry.starts_with(b"retry: "), "nothing is known yet: {retry:?}");
+            feed.look().unwrap();
+            let told = body.next().await.unwrap().unwrap();
+            let told = String::from_utf8(told.to_vec()).unwrap();
+            let games = [1, 2, 3].map(|game| told.contains(&format!("\"number\":{game},")));
+            assert_eq!(games, [true; 3], "{since}: {told}");
+            // A look that fails is followed by one that reads the past anew, and more by now.
+            feed.open = None;
+            play(&path, &[(4, 0, 1)]);
+            feed.look().unwrap();
+            let told = String::from_utf8(body.next().await.unwrap().unwrap().to_vec()).unwrap();
+            assert!(told.contains("\"number\":4,") && !told.contains("\"number\":1,"), "{told}");
+        }
+    }
 }

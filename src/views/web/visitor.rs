@@ -15,7 +15,7 @@ fn accepted(list: &str) -> Option<Language> {
 }
 
 /// Colours of a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::VariantArray)]
 pub enum Theme {
     /// As the browser's owner likes it.
     #[default]
@@ -38,7 +38,7 @@ impl Theme {
 
     /// The theme of a word.
     pub fn of(word: &str) -> Option<Self> {
-        [Self::Auto, Self::Light, Self::Dark].into_iter().find(|theme| theme.word() == word)
+        <Self as strum::VariantArray>::VARIANTS.iter().copied().find(|theme| theme.word() == word)
     }
 }
 

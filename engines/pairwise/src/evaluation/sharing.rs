@@ -49,7 +49,7 @@ impl Share {
 }
 
 /// Groups of parameters; each has a learning rate of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantArray)]
 pub enum Group {
     /// Piece values.
     Material,
@@ -69,15 +69,7 @@ pub enum Group {
 
 impl Group {
     /// All groups, in the order of their parameters.
-    pub const ALL: [Self; 7] = [
-        Self::Material,
-        Self::Placement,
-        Self::Kings,
-        Self::KingRelative,
-        Self::KingAbsolute,
-        Self::PairRelative,
-        Self::PairAbsolute,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 }
 
 /// The parameters of each weight of the flat tables.
@@ -403,7 +395,7 @@ mod tests {
                 used[number] = true;
             }
         }
-        for group in Group::ALL {
+        for &group in Group::ALL {
             assert!(!sharing.range(group).is_empty(), "{group:?}");
         }
         assert!(used[MATERIAL..].iter().all(|&used| used));

@@ -87,7 +87,7 @@ impl Report<'_> {
         for kind in kinds() {
             let _ = write!(text, " {kind} {:.0}", self.parameters.values[on_board(kind)]);
         }
-        let used: usize = Group::ALL.map(|group| self.parameters.used(self.sharing, group)).iter().sum();
+        let used: usize = Group::ALL.iter().map(|&group| self.parameters.used(self.sharing, group)).sum();
         let _ = writeln!(
             text,
             "\nparameters: {used} of {} are not zero; the file has {} bytes",
@@ -99,7 +99,7 @@ impl Report<'_> {
 
     /// The report as JSON.
     pub fn json(&self) -> serde_json::Value {
-        let used = |group: Group| (format!("{group:?}"), self.parameters.used(self.sharing, group).into());
+        let used = |&group: &Group| (format!("{group:?}"), self.parameters.used(self.sharing, group).into());
         let values = |kind: PieceType| (kind.to_string(), self.parameters.values[on_board(kind)].into());
         let samples = self.samples;
         json!({
@@ -114,7 +114,7 @@ impl Report<'_> {
             "weights": {
                 "bytes": self.bytes,
                 "parameters": self.sharing.parameters(),
-                "used": serde_json::Map::from_iter(Group::ALL.map(used)),
+                "used": serde_json::Map::from_iter(Group::ALL.iter().map(used)),
                 "pieces": serde_json::Map::from_iter(kinds().map(values)),
             },
         })

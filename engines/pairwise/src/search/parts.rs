@@ -6,7 +6,7 @@
 use usi_shell::{OptionSpec, Options};
 
 /// A part of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantArray)]
 pub enum Part {
     /// Null-move pruning.
     NullMove,
@@ -30,21 +30,26 @@ pub enum Part {
     Extensions,
 }
 
+#[cfg(feature = "parts")]
 impl Part {
-    /// All of them, each with the name of its option.
-    #[cfg(feature = "parts")]
-    const ALL: [(Self, &'static str); 10] = [
-        (Self::NullMove, "NullMove"),
-        (Self::Reductions, "LateMoveReductions"),
-        (Self::MovePruning, "LateMovePruning"),
-        (Self::StaticPruning, "StaticPruning"),
-        (Self::ProbCut, "ProbCut"),
-        (Self::Killers, "Killers"),
-        (Self::History, "History"),
-        (Self::Aspiration, "Aspiration"),
-        (Self::QuiescenceChecks, "QuiescenceChecks"),
-        (Self::Extensions, "Extensions"),
-    ];
+    /// Every part.
+    const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// The name of its option.
+    fn name(self) -> &'static str {
+        match self {
+            Self::NullMove => "NullMove",
+            Self::Reductions => "LateMoveReductions",
+            Self::MovePruning => "LateMovePruning",
+            Self::StaticPruning => "StaticPruning",
+            Self::ProbCut => "ProbCut",
+            Self::Killers => "Killers",
+            Self::History => "History",
+            Self::Aspiration => "Aspiration",
+            Self::QuiescenceChecks => "QuiescenceChecks",
+            Self::Extensions => "Extensions",
+        }
+    }
 }
 
 /// The parts of a search; by default it has all.
@@ -65,13 +70,13 @@ impl Parts {
 
     /// The options: one for each part.
     pub fn options() -> impl Iterator<Item = OptionSpec> {
-        Part::ALL.into_iter().map(|(_, name)| OptionSpec::check(name, true))
+        Part::ALL.iter().map(|part| OptionSpec::check(part.name(), true))
     }
 
     /// The parts that the options leave.
     pub fn of(options: &Options) -> Self {
-        let out = Part::ALL.into_iter().filter(|(_, name)| !options.check(name));
-        Self { out: out.fold(0, |bits, (part, _)| bits | 1 << part as u16) }
+        let out = Part::ALL.iter().filter(|part| !options.check(part.name()));
+        Self { out: out.fold(0, |bits, &part| bits | 1 << part as u16) }
     }
 }
 
@@ -123,8 +128,8 @@ mod tests {
             Searcher::new(4).think(&weights, &game, &task, |_| true).nodes
         };
         let all = nodes(Parts::default());
-        for (part, name) in Part::ALL {
-            assert_ne!(nodes(Parts { out: 1 << part as u16 }), all, "{name}");
+        for &part in Part::ALL {
+            assert_ne!(nodes(Parts { out: 1 << part as u16 }), all, "{}", part.name());
         }
         let options = Options::declare(Parts::options());
         assert_eq!(Parts::of(&options), Parts::default());

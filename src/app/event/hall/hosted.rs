@@ -70,7 +70,7 @@ impl Running {
         self.0.lock().entry(name.to_owned()).or_default().1 = Some(operations);
     }
 
-    fn forget(&self, name: &str) {
+    pub(super) fn forget(&self, name: &str) {
         self.0.lock().remove(name);
     }
 }
@@ -104,13 +104,11 @@ impl Cue {
 impl Hall<'_> {
     /// Plays an event to its end, or until it is stopped.
     pub(super) fn play(&self, cue: &Cue, event: Event) -> Result<State, Failure> {
-        let played = match event {
+        match event {
             Event::Arranged { plan, serve } => self.arranged(cue, *plan, serve.map(|serve| *serve)),
             Event::League(config) => self.league(cue, *config),
             Event::Seat(config) => self.seat(cue, *config),
-        };
-        self.running.forget(&cue.name);
-        played
+        }
     }
 
     /// What surrounds an event, with lines about its games.

@@ -25,7 +25,8 @@ use referee::number::number;
 use report::{Announcer, EventInfo, ReportText};
 use std::{
     io::{self, Write},
-    sync::Arc,
+    path::PathBuf,
+    sync::{Arc, Weak},
     thread,
     time::{Duration, Instant},
 };
@@ -70,9 +71,8 @@ impl Hall<'_> {
         run.admit(event.operations());
         let company = run.company(in_order(lines, &plan))?;
         self.running.set_operations(&cue.name, event.operations());
-        let finished = event.play(Company { remote, ..company }, &cue.shutdown);
-        *cue.lane.lock() = None;
-        self.finish(cue, &plan, run, &finished?)
+        let finished = event.play(Company { remote, ..company }, &cue.shutdown)?;
+        self.finish(cue, &plan, run, &finished)
     }
 
     /// Changes what a hall decides for all its events.
@@ -83,6 +83,7 @@ impl Hall<'_> {
                 "`{name}` logs in over the network: add `[serve]` to the file"
             )));
         }
+        refuse_endless(plan.openings.iter().flat_map(|openings| &openings.files))?;
         if plan.affinity == Some(true) {
             (cue.say)("`affinity` is left out: games of several events change places");
         }
@@ -177,10 +178,10 @@ impl Hall<'_> {
     /// Has the file of an event read again where its arbiter orders it.
     fn reload(&self, cue: &Cue, plan: &Plan, has_network: bool, weight: usize, event: &OpenEvent<'_>) {
         let operations = event.operations();
-        let lane = cue.lane.lock().clone();
-        let Some(lane) = lane.filter(|_| !has_network) else {
+        if has_network {
             return operations.set_no_file(Language::network_takes_no_newcomers);
-        };
+        }
+        let lane = cue.lane.lock().clone();
         let (path, oversubscribe) =
             (self.directory.join(format!("{}.toml", cue.name)), self.config.oversubscribe);
         let reread = Reread::new(move || {
@@ -205,7 +206,7 @@ impl Hall<'_> {
         let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority).taking(weight).licensed(needs);
         let lane = Arc::new(lane);
         lane.set_open(cue.terms.window.is_open(now()));
-        *cue.lane.lock() = Some(lane.clone());
+        *cue.lane.lock() = Arc::downgrade(&lane);
         lane
     }
 
@@ -302,6 +303,18 @@ impl Hall<'_> {
     }
 }
 
+/// Refuses openings that are no file with contents: reading a pipe or a device may never end, and the hall with it.
+fn refuse_endless<'a>(mut files: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+    let is_endless =
+        |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|data| !data.is_file() || data.len() == 0);
+    files.find(is_endless).map_or(Ok(()), |file| {
+        let file = file.display();
+        Err(Failure::Usage(format!(
+            "`{file}` holds no opening: name a file with contents, not a pipe or a device"
+        )))
+    })
+}
+
 /// Licences by name, each with how many there are.
 type Licences = Vec<(String, usize)>;
 
@@ -332,7 +345,8 @@ fn refuse_hopeless(licences: &Licences, plan: &Plan) -> Result<(), Failure> {
 struct Neighbours {
     turnstile: Turnstile,
     licences: Licences,
-    lane: Arc<Lane>,
+    /// That of the event, which ends with it; pages know this file longer.
+    lane: Weak<Lane>,
     /// Cores of a game.
     weight: usize,
     shutdown: Shutdown,
@@ -378,7 +392,8 @@ impl Around for Neighbours {
         }
         let known = plan.engines.len() - newcomers.len();
         for (at, engine) in (known..).zip(newcomers) {
-            self.lane.license_player(at, licences_of(&self.licences, engine));
+            let needed = licences_of(&self.licences, engine);
+            self.lane.upgrade().iter().for_each(|lane| lane.license_player(at, needed.clone()));
         }
         Ok(())
     }
@@ -412,5 +427,41 @@ impl Write for Lines {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_that_may_never_end_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let empty = dir.path().join("empty.sfen");
+        std::fs::write(&empty, "").unwrap();
+        let device = PathBuf::from("/dev/zero");
+        for endless in [Some(empty), cfg!(unix).then_some(device)].into_iter().flatten() {
+            let refused = refuse_endless([endless].iter());
+            assert!(refused.is_err_and(|why| why.to_string().contains("holds no opening")));
+        }
+        assert!(refuse_endless([std::env::current_exe().unwrap(), "built-in".into()].iter()).is_ok());
+    }
+
+    #[test]
+    fn the_cores_of_an_event_are_free_when_it_has_ended_although_its_pages_know_its_file() {
+        let turnstile = Turnstile::new(1);
+        let lane = Arc::new(turnstile.lane(SHARE));
+        let neighbours = Neighbours {
+            turnstile: turnstile.clone(),
+            licences: vec![],
+            lane: Arc::downgrade(&lane),
+            weight: 1,
+            shutdown: Shutdown::default(),
+        };
+        assert!(lane.enter() && turnstile.free() == 0);
+        drop(lane);
+        let other = turnstile.lane(SHARE);
+        assert!(other.enter(), "nobody who has ended stands before it");
+        drop(neighbours);
     }
 }

@@ -55,7 +55,6 @@ pub struct NoticeFold {
     begun: Option<i64>,
     runs: u64,
     verdicts: u64,
-    closings: u64,
 }
 
 impl NoticeFold {
@@ -70,7 +69,6 @@ impl NoticeFold {
             begun: None,
             runs: 0,
             verdicts: 0,
-            closings: 0,
         }
     }
 
@@ -107,9 +105,9 @@ impl NoticeFold {
                 (halts..self.standings.halts().len()).map(|n| self.halted(*at, n)).collect()
             }
             Entry::Closed => {
-                self.closings += 1;
+                // Not their number: an end that is taken back, as the event grows or games are played again, goes from the log.
                 let text = format!("complete after {} games", self.games());
-                vec![self.notice(NoticeKind::End, self.closings, *at, &text)]
+                vec![self.notice(NoticeKind::End, at, *at, &text)]
             }
             _ => vec![],
         }

@@ -220,33 +220,113 @@ fn a_reader_that_panics_stops_neither_the_event_nor_the_other_readers() {
     assert_eq!(received.iter().sum::<usize>(), 3);
 }
 
+/// Entries of so many games, far more than wait in memory for a reader; the last game is running.
+fn long_event(games: u64) -> Vec<Stamped> {
+    let game = |number: u64| {
+        let moves = (3..13).map(move |ply| moved(number, ply, 5));
+        let opinion = judged(number, 8, Score::Cp(30));
+        let end = (number < games).then(|| ended(number, 0, 1, SENNICHITE));
+        [started(number, 0, 1)].into_iter().chain(moves).chain([opinion]).chain(end)
+    };
+    [opening()].into_iter().chain((1..=games).flat_map(game)).collect()
+}
+
+/// Moves and opinions come once, in the order of their game and before its end; everything else comes as it was.
+fn assert_complete(seen: &[Stamped], happened: &[Stamped]) {
+    assert_eq!(seen.len(), happened.len(), "no entry was missed, and none came twice");
+    let is_of_game = |stamped: &&Stamped| matches!(stamped.entry, Entry::Moved(_) | Entry::Judged(_));
+    let log = |all: &[Stamped]| all.iter().filter(|it| !is_of_game(it)).cloned().collect::<Vec<_>>();
+    assert_eq!(log(seen), log(happened));
+    let is_about = |stamped: &Stamped, id: u64| match &stamped.entry {
+        Entry::GameStarted(GameStarted { game, .. })
+        | Entry::Moved(Moved { game, .. })
+        | Entry::GameEnded(GameEnded { game, .. }) => game.0 == id,
+        _ => false,
+    };
+    for game in 1..=100 {
+        let of = |all: &[Stamped]| all.iter().filter(|it| is_about(it, game)).cloned().collect::<Vec<_>>();
+        assert_eq!(of(seen), of(happened), "game {game}");
+    }
+}
+
 #[test]
-fn a_stalled_reader_delays_no_game() {
+fn an_event_hears_of_a_panic_of_its_writer() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let (sender, failed) = mpsc::channel();
+    let panics = Reader::new("test", |_| ()).while_hasty(|| panic!("a test's panic"));
+    let stop = move || sender.send(()).unwrap();
+    let writer = Journal::start(Default::default(), store, opened.event, vec![panics], stop).unwrap();
+    writer.append([opening()]);
+    failed.recv().unwrap();
+    let StoreError::Stopped(_, source) = writer.finish().unwrap_err() else { panic!("it stopped") };
+    assert!(source.to_string().ends_with("panicked"), "{source}");
+}
+
+#[test]
+fn a_stalled_reader_delays_no_game_and_misses_nothing() {
     let (_directory, path) = temporary();
     let (store, opened) = open(&path);
     let (release, held) = mpsc::channel::<()>();
-    let mut seen = 0;
     let (sender, received) = mpsc::channel();
     let writer = read_by(store, opened.event, move |batch| {
         let _released = held.recv();
-        seen += batch.len();
-        sender.send(seen).unwrap();
+        batch.iter().for_each(|stamped| sender.send(stamped.clone()).unwrap());
     });
-    writer.append([opening()]);
-    for game in 1..=500 {
-        writer.append([started(game, 0, 1), ended(game, 0, 1, SENNICHITE)]);
-    }
-    let reader = Store::read(&path).unwrap();
-    let stored = || -> i64 {
-        let sql = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
-        reader.database().conn.query_row(sql, [], |row| row.get(0)).unwrap()
-    };
-    while stored() < 500 {
-        std::thread::yield_now();
+    let happened = long_event(100);
+    let (first, last) = happened.split_at(900);
+    for entries in first.chunks(7) {
+        writer.append(entries.iter().cloned());
+        let (told, committed) = mpsc::channel();
+        writer.sink().when_kept(Box::new(move || told.send(()).unwrap()));
+        committed.recv().unwrap();
     }
     drop(release);
+    // It takes batches from memory again once it is at the end of the database.
+    let mut seen: Vec<_> = received.iter().take(first.len()).collect();
+    writer.append(last.iter().cloned());
     writer.finish().unwrap();
-    assert_eq!(received.iter().last(), Some(1001), "no entry was missed");
+    seen.extend(received.iter());
+    assert_complete(&seen, &happened);
+}
+
+#[test]
+fn a_reader_that_was_behind_takes_what_is_written_while_it_catches_up() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let (sender, received) = mpsc::channel();
+    let (pace, steps) = mpsc::sync_channel::<()>(0);
+    let writer = read_by(store, opened.event, move |batch| {
+        let _free_at_the_end = steps.recv();
+        batch.iter().for_each(|stamped| sender.send(stamped.clone()).unwrap());
+    });
+    let happened = long_event(100);
+    for entries in happened.chunks(5) {
+        writer.append(entries.iter().cloned());
+        let (told, committed) = mpsc::channel();
+        writer.sink().when_kept(Box::new(move || told.send(()).unwrap()));
+        committed.recv().unwrap();
+        // It reads about as fast as is written, so that it falls behind and comes back many times.
+        let _it_is_busy = pace.try_send(());
+    }
+    drop(pace);
+    writer.finish().unwrap();
+    assert_complete(&received.iter().collect::<Vec<_>>(), &happened);
+}
+
+#[test]
+fn a_reader_that_never_comes_back_holds_up_neither_the_games_nor_the_end() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let (_never, held) = mpsc::channel::<()>();
+    let writer = read_by(store, opened.event, move |_| _ = held.recv());
+    writer.append(long_event(10));
+    writer.finish().unwrap();
+    let mut games = 0;
+    let store = Store::read(&path).unwrap();
+    let count = &mut |stamped: &Stamped| games += u64::from(matches!(stamped.entry, Entry::GameEnded(_)));
+    store.replay(opened.event, Moves::Without, count).unwrap();
+    assert_eq!(games, 9);
 }
 
 #[test]
@@ -323,6 +403,22 @@ fn a_follower_yields_each_entry_once_and_the_moves_of_games_that_it_saw_begin() 
     writer.append([moved(2, 2, 20), started(3, 0, 1), moved(3, 1, 20), ended(2, 0, 1, win(Color::Black))]);
     drop(writer.finish().unwrap());
     assert_eq!(look(), [(5, "started 3"), (5, "moved 2"), (6, "ended 2"), (6, "moved 3")]);
+    let (first_end, reader) = (ended(1, 0, 1, SENNICHITE).at, Store::read(&path).unwrap());
+    let mut late = Follower::new(reader, opened.event).with_moves_since(first_end + 1);
+    let mut seen = vec![];
+    late.look(&mut |_, _, stamped| seen.push(kind(&stamped.entry))).unwrap();
+    let of_recent = [
+        "opened",
+        "started 1",
+        "ended 1",
+        "started 2",
+        "started 3",
+        "moved 2",
+        "moved 2",
+        "ended 2",
+        "moved 3",
+    ];
+    assert_eq!(seen, of_recent, "the moves of what ended lately are there from the beginning");
 }
 
 fn judged(game: u64, ply: u32, score: Score) -> Stamped {

@@ -1,5 +1,9 @@
 use super::*;
 use crate::{Bounds, Moves, Prunable};
+use referee::{
+    AbortBy,
+    operation::{Action, NamedGame, Operation},
+};
 
 /// Four games of 40 plies, of which the third still runs.
 fn league() -> (TempDir, PathBuf, EventId) {
@@ -80,4 +84,38 @@ fn games_are_pruned_by_age_and_by_number_and_not_while_somebody_may_write_them()
     ] {
         assert_eq!(store.prunable(event, bounds).unwrap().games, games, "{bounds:?}");
     }
+}
+
+/// An adjourned game and a replayed draw, each followed by an attempt that was stopped, and then by one that was played.
+#[test]
+fn a_game_that_another_one_goes_on_from_keeps_its_moves_until_that_one_is_over() {
+    let (_directory, path) = temporary();
+    let attempt = |number: u64, attempt, replayed, outcome| {
+        let place = Pairing { attempt, ..pairing(1 + number % 2, 0, 1) };
+        let mut start = started(number, 0, 1);
+        let Entry::GameStarted(begun) = &mut start.entry else { unreachable!() };
+        begun.pairing = place;
+        let end = GameEnded { replayed, ..GameEnded::new(GameId(number), place, outcome, 40) };
+        let end = at(1_800_000_060_500, Entry::GameEnded(end));
+        [start].into_iter().chain((3..=40).map(move |ply| moved(number, ply, 5))).chain([end])
+    };
+    let (black, white) = ("Asa".to_owned(), "Bei".to_owned());
+    let game = NamedGame { game: GameId(2), black, white, round: 1 };
+    let adjourned = Action::Adjourned { game, held: None };
+    let operation =
+        Operation { number: 1, by: "op".into(), reason: String::new(), undoes: None, action: adjourned };
+    let stopped = Outcome::Aborted { by: AbortBy::Stopped };
+    let mut entries = vec![opening()];
+    entries.extend(attempt(1, 0, true, SENNICHITE));
+    entries.extend(attempt(2, 0, false, stopped));
+    entries.push(at(1_800_000_060_500, Entry::Operator(Box::new(operation))));
+    entries.extend((3..=4).flat_map(|number| attempt(number, 1, false, stopped)));
+    let event = write(&path, &entries);
+    let all = Bounds { settled: i64::MAX, since: None, newest: Some(0) };
+    let store = Writer::open(&path).unwrap();
+    assert_eq!(prune(&store, event, all), [3, 4], "the games that were stopped have nothing that is needed");
+    drop(store);
+    let played: Vec<_> = (5..=6).flat_map(|number| attempt(number, 2, false, win(Color::Black))).collect();
+    write(&path, &played);
+    assert_eq!(prune(&Writer::open(&path).unwrap(), event, all), [1, 2, 5, 6]);
 }

@@ -82,6 +82,7 @@ pub fn write_below(root: &Path, path: &Path, bytes: &[u8], access: Access) -> io
         };
         at = enter(&at, component, access)?;
     }
+    let replaces = nix::sys::stat::fstatat(&at, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok();
     let unfinished = unfinished(name);
     match unlinkat(&at, unfinished.as_os_str(), UnlinkatFlags::NoRemoveDir) {
         // Left by a process that was killed.
@@ -92,11 +93,14 @@ pub fn write_below(root: &Path, path: &Path, bytes: &[u8], access: Access) -> io
     let mut file = File::from(openat(&at, unfinished.as_os_str(), flags, Mode::from_bits_truncate(0o600))?);
     let written =
         fchmod(&file, access.mode(0o666)).map_err(io::Error::from).and_then(|()| file.write_all(bytes));
+    // What was there before is given up only for what is on the disk, and counts as given up once the name is, too.
+    let written = written.and_then(|()| if replaces { file.sync_all() } else { Ok(()) });
     // A full disk leaves no partial file behind.
     written.inspect_err(|_| {
         let _if_it_can_be = unlinkat(&at, unfinished.as_os_str(), UnlinkatFlags::NoRemoveDir);
     })?;
-    Ok(renameat(&at, unfinished.as_os_str(), &at, name)?)
+    renameat(&at, unfinished.as_os_str(), &at, name)?;
+    if replaces { File::from(at).sync_all() } else { Ok(()) }
 }
 
 /// Makes a directory that a user has named, and those above it; what exists keeps its mode.

@@ -29,12 +29,15 @@ fn main() -> ExitCode {
     if let Ok(role) = env::var(ROLE) {
         return play(&role).unwrap_or(ExitCode::FAILURE);
     }
-    let tests: [(&str, Test); 8] = [
+    let tests: [(&str, Test); 11] = [
         ("lines_go_both_ways_and_the_end_of_input_is_seen", lines),
         ("an_engine_that_is_killed_takes_along_what_it_started", kill),
         ("an_engine_that_ends_leaves_nothing_behind", leave),
         ("engines_end_with_a_manager_that_is_killed", orphaned),
         ("engines_go_on_and_others_begin_when_the_process_that_forks_guardians_is_killed", forked),
+        ("nothing_of_an_engine_is_left_whenever_its_guardian_is_killed", bereft),
+        ("what_a_killed_guardian_leaves_behind_ends_though_nobody_asks_for_it", unasked),
+        ("what_a_killed_guardian_leaves_behind_ends_with_a_manager_that_is_killed", bereft_by_all),
         ("an_ending_is_told_in_words", endings),
         ("memory_and_threads_are_told_or_absent_but_never_zero", usage),
         ("what_a_system_does_not_have_is_refused", refusals),
@@ -55,11 +58,12 @@ fn play(role: &str) -> io::Result<ExitCode> {
             Ok(ExitCode::from(7))
         }
         "idle" => idle(),
-        "parent" | "leave" => {
+        "parent" | "leave" | "linger" => {
             let mut child = Command::new(env::current_exe()?);
             child.env(ROLE, "idle").stdin(Stdio::null()).spawn()?;
             match role {
                 "parent" => idle(),
+                "linger" => io::copy(&mut io::stdin(), &mut io::sink()).map(|_| ExitCode::SUCCESS),
                 _ => Ok(ExitCode::SUCCESS),
             }
         }
@@ -68,6 +72,7 @@ fn play(role: &str) -> io::Result<ExitCode> {
             for _ in 0..2 {
                 println!("{}", line(&mut child.stdout).await?);
             }
+            println!("{}", guardian(&child).unwrap_or_default());
             std::future::pending::<Done>().await
         })
         .map(|()| ExitCode::SUCCESS)
@@ -196,6 +201,101 @@ fn orphaned() -> Done {
     manager.kill()?;
     manager.wait()?;
     ports.into_iter().try_for_each(await_silence)
+}
+
+/// The process above an engine.
+fn guardian(child: &Child) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.tree.id())).ok()?;
+    Some(stat.rsplit(") ").next()?.split(' ').nth(1)?.to_owned())
+}
+
+fn send(signal: &str, process: &str) -> Done {
+    must(Command::new("kill").args([signal, process]).status()?.success(), "the process is ours to signal")
+}
+
+/// Waits until a process is stopped, or has ended.
+fn await_rest(process: &str) -> Done {
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        if !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['R', 'S', 'D'])) {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn bereft() -> Done {
+    if !cfg!(target_os = "linux") {
+        return Ok(()); // there are no guardians
+    }
+    // At the end: before the guardian knows of it, or while it does nothing about it.
+    for (role, stage) in [("parent", "runs"), ("parent", "is ended"), ("linger", "has ended")] {
+        let ports = in_time(async {
+            let mut child = life::spawn(&program(role)?).await?;
+            let guardian = guardian(&child).ok_or("no guardian")?;
+            if stage != "runs" {
+                send("-STOP", &guardian)?;
+                await_rest(&guardian)?;
+            }
+            let mut ports = vec![port(&mut child).await?];
+            if role == "parent" {
+                ports.push(port(&mut child).await?);
+            }
+            match stage {
+                "is ended" => child.tree.order(Order::Kill)?,
+                "has ended" => {
+                    let id = child.tree.id().to_string();
+                    drop(child.stdin);
+                    await_rest(&id)?;
+                }
+                _ => {}
+            }
+            send("-KILL", &guardian)?;
+            child.exit.of_all().await;
+            Ok(ports)
+        })?;
+        for port in ports {
+            must(
+                TcpStream::connect(("127.0.0.1", port)).is_err(),
+                format!("{port} after the engine {stage}"),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn unasked() -> Done {
+    if !cfg!(target_os = "linux") {
+        return Ok(()); // there are no guardians
+    }
+    let (guardian, ports) = in_time(async {
+        let mut child = life::spawn(&program("parent")?).await?;
+        let guardian = guardian(&child).ok_or("no guardian")?;
+        send("-STOP", &guardian)?;
+        await_rest(&guardian)?;
+        Ok((guardian, [port(&mut child).await?, port(&mut child).await?]))
+    })?;
+    send("-KILL", &guardian)?;
+    ports.into_iter().try_for_each(await_silence)
+}
+
+fn bereft_by_all() -> Done {
+    if !cfg!(target_os = "linux") {
+        return Ok(()); // there are no guardians
+    }
+    let mut manager = Command::new(env::current_exe()?);
+    let mut manager = manager.env(ROLE, "manager").stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let said = BufReader::new(manager.stdout.take().ok_or("no pipe")?);
+    let said: Vec<String> = said.lines().take(3).collect::<io::Result<_>>()?;
+    let [ports @ .., guardian] = &said[..] else { return Err("no guardian".into()) };
+    let id = manager.id().to_string();
+    send("-STOP", &id)?;
+    await_rest(&id)?;
+    send("-KILL", guardian)?;
+    await_rest(guardian)?;
+    manager.kill()?;
+    manager.wait()?;
+    ports.iter().try_for_each(|port| await_silence(port.parse()?))
 }
 
 fn forked() -> Done {

@@ -1,7 +1,7 @@
 //! Linux: `/proc` (proc(5)) and control groups.
 
-use super::{Member, Memory};
-use crate::proc::{Stat, field, numbers, status};
+use super::{Member, Memory, Thread};
+use crate::proc::{Stat, children, field, numbers, status};
 use std::{
     ffi::{OsStr, OsString},
     fs,
@@ -58,15 +58,34 @@ pub(super) fn start(pid: u32) -> Option<u64> {
     Some(alive(pid)?.start)
 }
 
-pub(super) fn queued(pid: u32) -> Option<Vec<(u32, Duration)>> {
+pub(super) fn threads(pid: u32) -> Option<Vec<Thread>> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let queued = threads.filter_map(|entry| {
-        let thread = entry.file_name().to_str()?.parse().ok()?;
+    let thread = |entry: fs::DirEntry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
         // Nanoseconds on a processor, nanoseconds waiting for one, time slices.
         let stat = fs::read_to_string(entry.path().join("schedstat")).ok()?;
-        Some((thread, Duration::from_nanos(stat.split_ascii_whitespace().nth(1)?.parse().ok()?)))
-    });
-    Some(queued.collect())
+        let mut times =
+            stat.split_ascii_whitespace().map_while(|word| word.parse().ok().map(Duration::from_nanos));
+        Some(Thread { id, ran: times.next()?, queued: times.next()? })
+    };
+    Some(threads.filter_map(thread).collect())
+}
+
+pub(super) fn is_ready(pid: u32) -> bool {
+    let task = format!("/proc/{pid}/task");
+    numbers(&task)
+        .any(|thread| Stat::of(format_args!("{pid}/task/{thread}")).is_some_and(|stat| stat.is_ready()))
+}
+
+pub(super) fn family(pid: u32) -> Vec<u32> {
+    let (mut found, mut at) = (vec![pid], 0);
+    while let Some(&parent) = found.get(at) {
+        let new = children(parent.cast_signed()).into_iter().map(i32::cast_unsigned);
+        let new: Vec<u32> = new.filter(|child| !found.contains(child)).collect();
+        found.extend(new);
+        at += 1;
+    }
+    found
 }
 
 pub(super) fn command_line(pid: u32) -> Option<Vec<OsString>> {

@@ -1,6 +1,6 @@
 //! Unix without `/proc`: nothing is known of other processes.
 
-use super::{Member, Memory};
+use super::{Member, Memory, Thread};
 use std::{ffi::OsString, time::Duration};
 
 #[path = "clock.rs"]
@@ -26,8 +26,16 @@ pub(super) fn start(_pid: u32) -> Option<u64> {
     None
 }
 
-pub(super) fn queued(_pid: u32) -> Option<Vec<(u32, Duration)>> {
+pub(super) fn threads(_pid: u32) -> Option<Vec<Thread>> {
     None
+}
+
+pub(super) fn is_ready(_pid: u32) -> bool {
+    false
+}
+
+pub(super) fn family(pid: u32) -> Vec<u32> {
+    vec![pid]
 }
 
 pub(super) fn command_line(_pid: u32) -> Option<Vec<OsString>> {

@@ -1,6 +1,6 @@
 //! Windows: Toolhelp lists processes; each is asked by a handle.
 
-use super::{Member, Memory};
+use super::{Member, Memory, Thread};
 use crate::windows::{self, done, made, size_of_one};
 use std::{
     collections::BTreeSet,
@@ -130,8 +130,16 @@ pub(super) fn start(pid: u32) -> Option<u64> {
     is_alive.then(|| times(&process)).flatten().map(|times| times.start)
 }
 
-pub(super) fn queued(_pid: u32) -> Option<Vec<(u32, Duration)>> {
+pub(super) fn threads(_pid: u32) -> Option<Vec<Thread>> {
     None
+}
+
+pub(super) fn is_ready(_pid: u32) -> bool {
+    false
+}
+
+pub(super) fn family(pid: u32) -> Vec<u32> {
+    vec![pid]
 }
 
 pub(super) fn command_line(_pid: u32) -> Option<Vec<OsString>> {

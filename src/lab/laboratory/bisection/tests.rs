@@ -114,3 +114,24 @@ fn results_without_any_spread_give_no_nonsense() {
         assert!(simulation.search.next(&posterior, 16).is_some());
     }
 }
+
+#[test]
+fn a_program_whose_pairs_only_repeat_earlier_ones_is_played_no_more() {
+    let mut search = Bisection::new(2, 30.0);
+    for (commit, pairs) in [(0, [0, 0, 6, 0, 0]), (1, [3, 0, 0, 0, 3])] {
+        search.set_build(commit, Build::Program(commit + 1));
+        search.set_results(commit + 1, pairs);
+        search.set_played(commit + 1, 6);
+    }
+    let next = |search: &Bisection| search.next(&search.posterior(), 16);
+    let first = next(&search).unwrap();
+    search.set_played(first + 1, 21);
+    assert!(!search.is_used_up(first + 1), "fifteen pairs without a new one");
+    search.set_played(first + 1, 22);
+    assert_eq!((search.is_used_up(first + 1), next(&search)), (true, Some(1 - first)));
+    search.set_played(2 - first, 22);
+    assert_eq!((next(&search), search.has_used_up()), (None, true), "nothing is left to play");
+    search.set_results(2 - first, [4, 0, 0, 0, 4]);
+    search.set_played(2 - first, 40);
+    assert_eq!(next(&search), Some(1 - first), "something new came");
+}

@@ -13,6 +13,9 @@ pub struct Request {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The event that is meant; without one, that of the process that is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
     /// What to do.
     pub command: Command,
 }
@@ -24,6 +27,9 @@ pub struct Answer {
     pub ok: bool,
     /// What was done, or why it was not.
     pub text: String,
+    /// The event of the process that answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
     /// The number of the operation, as it is on record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<u64>,

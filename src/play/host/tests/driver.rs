@@ -140,6 +140,14 @@ impl Host {
         ask(&self.operations)
     }
 
+    /// Lets no further game begin; those that run are played to their end.
+    pub fn finishes(&self) {
+        self.driver.run(async {
+            self.shutdown.finish();
+            settle().await;
+        });
+    }
+
     /// Stops the league and opens its database.
     pub fn end(&mut self) -> rusqlite::Connection {
         self.stop();

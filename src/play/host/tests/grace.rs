@@ -192,3 +192,46 @@ fn a_player_who_returns_and_rejects_the_game_loses() {
     white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
     black.hears(&[&format!("START:{id}"), "%TORYO", "#RESIGN", "#LOSE"]);
 }
+
+#[test]
+fn of_two_logins_that_come_together_the_later_one_gets_the_game() {
+    for cut in [true, false] {
+        let host = host(60);
+        let (old, mut white, id) = game(&host, "t-600-10");
+        // The former connection is there yet, or the host has not heard of its end.
+        let _old = if cut { None } else { Some(old) };
+        let (mut first, mut second) = (host.connect(), host.connect());
+        for login in [&mut first, &mut second] {
+            login.say("LOGIN sente any-1-1,trip");
+        }
+        first.hears(&["LOGIN:sente OK"]);
+        first.rest();
+        second.hears(&["LOGIN:sente OK"]);
+        assert_eq!(moves_listed(&mut second, '+'), ["+7776FU,T0"]);
+        second.say("AGREE");
+        second.hears(&[&format!("START:{id}")]);
+        white.say("%TORYO");
+        white.hears(&["%TORYO,T0", "#RESIGN", "#LOSE"]);
+        second.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
+    }
+}
+
+#[test]
+fn a_league_that_finishes_takes_back_who_plays_and_nobody_else() {
+    let mut host = host(60);
+    let (black, mut white, id) = game(&host, "t-600-10");
+    host.finishes();
+    let mut stranger = host.connect();
+    stranger.say("LOGIN new t-600-10,trip");
+    stranger.hears(&["LOGIN:incorrect"]);
+    black.cut();
+    let mut black = back(&host);
+    moves_listed(&mut black, '+');
+    black.say("AGREE");
+    black.hears(&[&format!("START:{id}")]);
+    white.say("%TORYO");
+    black.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
+    assert_eq!(black.line(), None, "it is sent away after its game");
+    let cause: String = host.end().query_row("SELECT cause FROM game_list", [], |row| row.get(0)).unwrap();
+    assert_eq!(cause, "resignation");
+}

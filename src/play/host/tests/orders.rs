@@ -13,7 +13,7 @@ fn host() -> Host {
 }
 
 fn order(host: &Host, command: Command) -> Result<Answer, String> {
-    let request = Request { named: None, reason: None, command };
+    let request = Request { named: None, reason: None, event: None, command };
     host.operate(|operations| operations.carry_out("kai", &request)).map_err(|why| why.to_string())
 }
 

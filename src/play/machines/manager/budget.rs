@@ -18,7 +18,7 @@ const ARRIVALS: f64 = 40.0;
 const ANOTHER: f64 = 10.0;
 
 /// A kind of message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantArray)]
 pub(super) enum Kind {
     /// Hellos, signs of life and whatever else lists leases.
     Lists,
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Files,
 }
 
-const KINDS: [Kind; 4] = [Kind::Lists, Kind::Answers, Kind::Boards, Kind::Files];
+const KINDS: &[Kind] = <Kind as strum::VariantArray>::VARIANTS;
 
 impl Kind {
     /// Bytes that may come at once, and then in a second. A machine of 1,024 slots with very short pairs lists 330 kB every
@@ -60,7 +60,7 @@ pub(super) enum Spent {
 
 #[derive(Debug)]
 struct Budget {
-    left: [f64; 4],
+    left: Vec<f64>,
     arrivals: f64,
     since: Instant,
     messages: u64,
@@ -70,7 +70,7 @@ struct Budget {
 
 impl Budget {
     fn new(now: Instant) -> Self {
-        let left = KINDS.map(|kind| kind.limits().0);
+        let left = KINDS.iter().map(|kind| kind.limits().0).collect();
         Self { left, arrivals: ARRIVALS, since: now, messages: 0, bytes: 0, is_flood: false }
     }
 

@@ -26,7 +26,7 @@ use rsshogi::board::hirate_position;
 use std::time::Duration;
 use tokio::{
     sync::watch,
-    time::{sleep, timeout},
+    time::{Instant, sleep},
 };
 
 /// The number of the game of a look. No game of an event has it.
@@ -119,15 +119,17 @@ pub enum Failing {
     /// The look itself panicked: a fault of this program.
     #[error("{0}")]
     Panicked(String),
-    /// It was killed.
-    #[error("it does not end, not even at SIGTERM, and had to be killed")]
-    Stays,
     /// A reply to another question.
     #[error("it answers what it was not asked: {0:?}")]
     Unasked(Box<Option<Reply>>),
-    /// It was silent for this long.
-    #[error("no `bestmove` within {} ms, `stop` included", .0.as_millis())]
-    Late(Duration),
+    /// It was silent.
+    #[error("no `bestmove` within {} ms, `stop` included{busy}", limit.as_millis())]
+    Late {
+        /// Its limit.
+        limit: Duration,
+        /// A clause where this machine has its share in it.
+        busy: String,
+    },
     /// A declaration without a cause.
     #[error("it declares a win in the start position")]
     Declares,
@@ -165,8 +167,12 @@ pub async fn look(
 }
 
 impl<L: Launcher> Actor<L> {
-    async fn look(mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<Handshake, LookFault> {
-        let mut seen = self.try_out(reach, progress).await;
+    pub(super) async fn look(
+        mut self,
+        reach: Reach,
+        progress: &watch::Sender<Step>,
+    ) -> Result<Handshake, LookFault> {
+        let seen = self.try_out(reach, progress).await;
         let threads = self.process.as_ref().and_then(Process::threads);
         let (mut busy_at_rest, mut reversed) = (None, None);
         if let Ok(Some(answer)) = &seen {
@@ -176,17 +182,15 @@ impl<L: Launcher> Actor<L> {
             self.permit = None; // others may start meanwhile
             busy_at_rest = self.load_at_rest().await;
         }
-        let handshake =
-            Handshake { threads, busy_at_rest, reversed, ..self.conversation.handshake().clone() };
+        let handshake = self.conversation.handshake().clone();
         let trace = self.end.trace.clone();
         if seen.is_ok() {
             progress.send_replace(Step::Quit);
         }
         let left = self.close_within(patient(self.player.engine.limits)).await;
-        if reach == Reach::Move && seen.is_ok() && !left {
-            seen = Err((Step::Quit, Failing::Stays));
-        }
-        seen.map(|_| handshake).map_err(|(step, how)| LookFault { step, how, trace: trace.report() })
+        let stays = reach == Reach::Move && !left;
+        seen.map(|_| Handshake { threads, busy_at_rest, reversed, stays, ..handshake })
+            .map_err(|(step, how)| LookFault { step, how, trace: trace.report() })
     }
 
     /// Takes the engine through the steps of the look, up to its first move.
@@ -231,7 +235,7 @@ impl<L: Launcher> Actor<L> {
         let mut load = None;
         for (pause, window) in RESTS {
             sleep(pause).await;
-            let (before, since) = (self.process.as_ref()?.wanted()?, tokio::time::Instant::now());
+            let (before, since) = (self.process.as_ref()?.wanted()?, Instant::now());
             sleep(window).await;
             let wanted = self.process.as_ref()?.wanted()?.saturating_sub(before);
             load = Some(wanted.as_secs_f64() / since.elapsed().as_secs_f64()).filter(|cores| *cores > IDLE);
@@ -250,22 +254,32 @@ impl<L: Launcher> Actor<L> {
         let (time, limits) = (self.player.engine.time, self.player.engine.limits);
         let budget = brief(&time, self.player.engine.reserve, main);
         let order = Order::Go { position: position.to_owned(), last: None, budget };
-        self.conversation.order(order, tokio::time::Instant::now(), &mut self.effects);
+        self.conversation.order(order, Instant::now(), &mut self.effects);
         let first = budget.all(Color::Black).unwrap_or_default() + PATIENCE;
         // An engine that searches by nodes or depth need not know `stop`, so it has the time of the event.
         let last = if is_counted(&budget) { limits.stop.max(time.patience) } else { limits.stop };
-        let reply = match timeout(first, self.next_reply(progress)).await {
-            Ok(reply) => reply?,
-            Err(_) => {
-                self.effects.write.extend_from_slice(b"stop\n");
-                let late = |_| Failing::Late(first + last);
-                timeout(last, self.next_reply(progress)).await.map_err(late)??
-            }
-        };
+        let reply = self.reply_within(first, last, progress).await?;
         match reply {
             Some(Reply::Answer(answer)) => Ok(answer),
             other => Err(Failing::Unasked(Box::new(other))),
         }
+    }
+
+    /// The next reply of the engine within the first limit, or then within the last limit after `stop`.
+    async fn reply_within(
+        &mut self,
+        first: Duration,
+        last: Duration,
+        progress: &watch::Sender<Step>,
+    ) -> Result<Option<Reply>, Failing> {
+        let trace = self.end.trace.clone();
+        if let Some(reply) = trace.within(first, self.next_reply(progress)).await {
+            return reply;
+        }
+        self.effects.write.extend_from_slice(b"stop\n");
+        let asked = Instant::now();
+        let reply = trace.within(last, self.next_reply(progress)).await;
+        reply.unwrap_or_else(|| Err(Failing::Late { limit: first + last, busy: trace.excuse(asked) }))
     }
 
     /// The next reply of the engine; without a game `None`, once it has said `usiok`.
@@ -290,7 +304,7 @@ impl<L: Launcher> Actor<L> {
             match self.hear().await {
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.conversation.expired(&mut self.effects),
+                Heard::Deadline => self.expired(),
                 Heard::Exited => self.drain(),
                 Heard::Order(_) | Heard::Due => {}
             }

@@ -444,6 +444,34 @@ fn after_the_verdict_started_pairs_are_finished_and_no_new_one_is_begun() {
 }
 
 #[test]
+fn a_game_that_a_busy_machine_decided_is_replayed_on_demand_as_it_was() {
+    let late = Outcome::loss(referee::Color::Black, referee::WinBy::Time);
+    let waited = referee::game::starved_text(std::time::Duration::from_millis(850));
+    let evidence = format!("black: no reply within 400 ms\n  {waited}\n");
+    let rule = ReplayDraws { starved: true, ..ReplayDraws::default() };
+    assert!(rule.replays(late, &evidence, 0) && !rule.replays(late, "black: no reply\n", 0));
+    assert!(!rule.replays(late, &evidence, 10), "there is an end");
+    assert!(!ReplayDraws::default().replays(late, &evidence, 0));
+    let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 2, 1);
+    host.replay = ReplayDraws { times: 2, swap_colors: true, starved: true, ..ReplayDraws::default() };
+    host.schedule = Schedule::new(&host.stages, 2, SEED, host.replay, OpeningsPer::Pair);
+    let Next::Game(first) = host.next() else { panic!("a game") };
+    let ended = GameEnded::new(GameId(1), first, late, 9);
+    host.tell(Entry::GameEnded(GameEnded { replayed: true, evidence, ..ended }));
+    assert_eq!(host.standings.replays(&first), 1);
+    host.schedule.returned(first);
+    let Next::Game(again) = host.next() else { panic!("the same game") };
+    assert_eq!(
+        (again.index, again.black, again.attempt),
+        (first.index, first.black, 1),
+        "no colours are swapped"
+    );
+    let record = host.standings.total();
+    assert_eq!(record.players.iter().map(|player| player.games().losses).sum::<u64>(), 0);
+    assert_eq!(record.players[first.black.index()].uncounted["time"], 1, "it is counted apart");
+}
+
+#[test]
 fn a_drawn_game_is_replayed_with_colours_swapped_as_often_as_asked() {
     let draw = Outcome::Draw { by: DrawBy::Sennichite };
     let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 2, 1);

@@ -87,8 +87,12 @@ pub(crate) struct Half {
     pub is_new: bool,
     /// True if its pair is evidence, or will be as far as this game is concerned.
     pub in_new_pair: bool,
-    /// What it consists of, until its pair is complete.
+    /// What it consists of, where its moves are known.
     pub key: Option<GameKey>,
+    /// The hash of its moves, until its pair is complete.
+    pub moves: Option<u64>,
+    /// True if both games of its pair have the same moves.
+    pub is_alike: bool,
     /// True if the player with the lower id has black.
     pub lower_is_black: bool,
     /// The opening that both games of the pair begin from.
@@ -97,7 +101,7 @@ pub(crate) struct Half {
 
 impl Half {
     /// Twice the score of black.
-    fn black_half_points(self) -> u8 {
+    pub fn black_half_points(self) -> u8 {
         if self.lower_is_black { self.half_points } else { 2 - self.half_points }
     }
 }
@@ -113,6 +117,8 @@ pub(crate) struct Pair {
     pub is_faulted: bool,
     /// True if none of its games is in another pair that is evidence: such a game would count twice.
     pub is_new: bool,
+    /// True if both games have the same moves.
+    pub is_alike: bool,
 }
 
 impl Pair {
@@ -130,6 +136,7 @@ impl From<[Half; 2]> for Pair {
             of_black: is_swapped.then(|| one.black_half_points() + other.black_half_points()),
             is_faulted: one.faulted || other.faulted,
             is_new: one.in_new_pair && other.in_new_pair,
+            is_alike: one.is_alike && other.is_alike,
         }
     }
 }
@@ -141,6 +148,8 @@ pub(crate) struct Open {
     pub attempts: u32,
     /// Attempts that were replayed draws.
     pub draws: u32,
+    /// Attempts that were lost on time for want of a processor, and replayed.
+    pub starved: u32,
     /// The opening that it began from.
     pub opening: u64,
 }
@@ -164,31 +173,72 @@ pub(crate) struct Progress {
     scores: Scores,
 }
 
-/// Games that count by their index: a [`Half`] without its opening takes a byte.
+/// Games that count by their index: a [`Half`] without its opening takes nine bytes.
 #[derive(Clone, Debug, Default)]
-struct Scores(BTreeMap<u64, [u8; 64]>);
+struct Scores(BTreeMap<u64, Chunk>);
+
+/// Sixty-four games: the flags of each, and what it consists of.
+#[derive(Clone, Debug)]
+struct Chunk {
+    flags: [u8; 64],
+    keys: [Option<GameKey>; 64],
+}
 
 impl Scores {
     fn set(&mut self, index: u64, half: Option<Half>) {
         let byte = half.map_or(0, |half| {
-            let flags = [half.faulted, half.is_new, half.in_new_pair, half.lower_is_black];
+            let flags = [half.is_alike, half.faulted, half.is_new, half.in_new_pair, half.lower_is_black];
             1 + flags.into_iter().fold(half.half_points, |byte, flag| byte << 1 | u8::from(flag))
         });
-        self.0.entry(index / 64).or_insert([0; 64])[(index % 64) as usize] = byte;
+        let empty = || Chunk { flags: [0; 64], keys: [None; 64] };
+        let (chunk, at) = (self.0.entry(index / 64).or_insert_with(empty), (index % 64) as usize);
+        (chunk.flags[at], chunk.keys[at]) = (byte, half.and_then(|half| half.key));
     }
 
     fn get(&self, index: u64, opening: u64) -> Option<Half> {
-        let byte = self.0.get(&(index / 64))?[(index % 64) as usize].checked_sub(1)?;
-        let [faulted, is_new, in_new_pair, lower_is_black] = [3, 2, 1, 0].map(|bit| byte >> bit & 1 == 1);
+        let (chunk, at) = (self.0.get(&(index / 64))?, (index % 64) as usize);
+        let byte = chunk.flags[at].checked_sub(1)?;
+        let [is_alike, faulted, is_new, in_new_pair, lower_is_black] =
+            [4, 3, 2, 1, 0].map(|bit| byte >> bit & 1 == 1);
         Some(Half {
-            half_points: byte >> 4,
+            half_points: byte >> 5,
+            moves: None,
+            is_alike,
             faulted,
             is_new,
             in_new_pair,
-            key: None,
+            key: chunk.keys[at],
             lower_is_black,
             opening,
         })
+    }
+
+    /// The games that consist of one of these.
+    fn like(&self, keys: &[GameKey]) -> impl Iterator<Item = (u64, Half)> {
+        let places = self.0.iter().flat_map(|(chunk, games)| (64 * chunk..).zip(&games.keys));
+        let like = places.filter(|(_, key)| key.is_some_and(|key| keys.contains(&key)));
+        like.filter_map(|(index, _)| Some((index, self.get(index, 0)?)))
+    }
+}
+
+/// A game that was taken back, and the other one of its pair where both counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Taken {
+    /// The game; `None` if it did not count.
+    pub game: Option<Half>,
+    /// The other game of the pair.
+    pub other: Option<Half>,
+}
+
+impl Taken {
+    /// The pair that was complete.
+    pub fn pair(&self) -> Option<Pair> {
+        Some([self.game?, self.other?].into())
+    }
+
+    /// What both games of the pair consist of.
+    pub fn keys(&self) -> [Option<GameKey>; 2] {
+        [self.game, self.other].map(|game| game?.key)
     }
 }
 
@@ -225,11 +275,15 @@ impl Progress {
         }
     }
 
-    /// Records a game that will be played again.
-    pub fn reopen(&mut self, pairing: &Pairing, drawn: bool) {
+    /// Records a game that will be played again; `replayed` is its outcome if it was played to its end.
+    pub fn reopen(&mut self, pairing: &Pairing, replayed: Option<Outcome>) {
         self.start(pairing);
-        if let Some(open) = self.open.get_mut(&pairing.index) {
-            open.draws += u32::from(drawn);
+        if let (Some(open), Some(outcome)) = (self.open.get_mut(&pairing.index), replayed) {
+            let count = match outcome {
+                Outcome::Draw { .. } => &mut open.draws,
+                _ => &mut open.starved,
+            };
+            *count += 1;
         }
     }
 
@@ -251,6 +305,7 @@ impl Progress {
         pairing: &Pairing,
         outcome: Outcome,
         (key, is_new): (Option<GameKey>, bool),
+        moves: Option<u64>,
         distinct: &mut Distinct,
     ) -> Option<Pair> {
         let black = outcome.black_half_points()?;
@@ -267,6 +322,8 @@ impl Progress {
             is_new,
             in_new_pair: is_new,
             key,
+            moves,
+            is_alike: false,
             lower_is_black,
             opening: pairing.opening,
         };
@@ -282,8 +339,8 @@ impl Progress {
         self.scores.get(pairing.index, pairing.opening).is_some_and(|half| half.is_new)
     }
 
-    /// Takes back a game that was finished or left out. Returns its pair, if the pair was complete.
-    pub fn take_back(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<Pair> {
+    /// Takes back a game that was finished or left out.
+    pub fn take_back(&mut self, pairing: &Pairing, outcome: Outcome) -> Taken {
         self.finished.remove(pairing.index);
         let Some(black) = outcome.black_half_points() else {
             if self.keeps_encounters {
@@ -296,12 +353,12 @@ impl Progress {
             if !partner.is_some_and(is_left_out) {
                 self.take_pair_back(pairing.pair);
             }
-            return None;
+            return Taken::default();
         };
         if self.keeps_encounters {
             self.part(pairing, outcome, black);
         }
-        let mine = self.scores.get(pairing.index, pairing.opening)?;
+        let Some(mine) = self.scores.get(pairing.index, pairing.opening) else { return Taken::default() };
         let other = self.partner(pairing.index).and_then(|index| self.scores.get(index, pairing.opening));
         if let Some(sequence) = &mut self.sequence {
             sequence.take_game_back(mine);
@@ -311,15 +368,59 @@ impl Progress {
         }
         self.scores.set(pairing.index, None);
         match other {
-            Some(other) => {
-                self.halves.insert(pairing.pair, other);
-                Some([mine, other].into())
-            }
-            None => {
-                self.halves.remove(&pairing.pair);
-                None
-            }
+            Some(other) => self.halves.insert(pairing.pair, other),
+            None => self.halves.remove(&pairing.pair),
+        };
+        Taken { game: Some(mine), other }
+    }
+
+    /// Lets a game that repeated this one, which does not count any more, be evidence in its stead.
+    pub fn renew(&mut self, key: GameKey) -> Option<Half> {
+        let (index, half) = self.scores.like(&[key]).find(|(_, half)| !half.is_new)?;
+        let half = Half { is_new: true, ..half };
+        self.scores.set(index, Some(half));
+        let pair = self.pair_number(index);
+        self.halves.entry(pair).and_modify(|half| half.is_new |= half.key == Some(key));
+        if let Some(sequence) = &mut self.sequence {
+            sequence.add_game(half);
         }
+        Some(half)
+    }
+
+    /// Lets complete pairs with one of these games, whose own pair is complete no more, be evidence in its stead.
+    pub fn renew_pairs(
+        &mut self,
+        keys: &[GameKey],
+        distinct: &mut Distinct,
+        due: &mut Vec<TestCounts>,
+    ) -> Vec<Pair> {
+        let mut renewed = vec![];
+        for (index, _) in self.scores.like(keys).collect::<Vec<_>>() {
+            let Some(partner) = self.partner(index) else { continue };
+            let [Some(one), Some(other)] = [index, partner].map(|at| self.scores.get(at, 0)) else {
+                continue;
+            };
+            let games = [one, other].map(|game| (game.key, game.in_new_pair));
+            if one.in_new_pair || !distinct.is_new_pair(games) {
+                continue;
+            }
+            let number = self.pair_number(index);
+            self.take_pair_back(number);
+            let games = [one, other].map(|game| Half { in_new_pair: true, ..game });
+            for (at, game) in [index, partner].into_iter().zip(games) {
+                self.scores.set(at, Some(game));
+            }
+            if let Some(sequence) = &mut self.sequence {
+                sequence.add_pair(number, games.into(), due);
+            }
+            renewed.push(games.into());
+        }
+        renewed
+    }
+
+    /// The number of the pair that the game at this index belongs to.
+    fn pair_number(&self, index: u64) -> u64 {
+        index / self.stride * self.stride.div_ceil(2).max(1) + index % self.stride / 2
     }
 
     fn take_pair_back(&mut self, pair: u64) {
@@ -329,7 +430,7 @@ impl Progress {
     }
 
     /// The other game of the pair that the game at this index belongs to.
-    fn partner(&self, index: u64) -> Option<u64> {
+    pub fn partner(&self, index: u64) -> Option<u64> {
         let game = index % self.stride;
         (game ^ 1 < self.stride).then_some(index - game + (game ^ 1))
     }
@@ -342,7 +443,8 @@ impl Progress {
             return None;
         };
         let in_new_pair = distinct.is_new_pair([other, half].map(|game| (game.key, game.in_new_pair)));
-        let [other, half] = [other, half].map(|game| Half { in_new_pair, ..game });
+        let is_alike = half.moves.is_some() && half.moves == other.moves;
+        let [other, half] = [other, half].map(|game| Half { in_new_pair, is_alike, ..game });
         self.scores.set(partner, Some(other));
         self.scores.set(pairing.index, Some(half));
         Some([other, half].into())

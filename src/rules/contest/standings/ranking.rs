@@ -7,16 +7,13 @@ use super::{
 use crate::stage::{Format, Stage};
 use referee::{ids::PlayerId, points::Points};
 use serde::{Serialize, Serializer};
-use std::{
-    cmp::{Ordering, Reverse},
-    collections::BTreeMap,
-};
+use std::{cmp::Ordering, collections::BTreeMap};
 
 /// A line of a stage's table: ranked by score and the tie-breaks of the format, in a knock-out by the round reached.
-/// Players who are still level keep the order of entry.
+/// Players who are still level share a rank, in the order of entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// The place, from 1.
+    /// The place, from 1; players who are level share the best one of theirs.
     pub rank: u32,
     /// The player.
     pub player: PlayerId,
@@ -53,11 +50,23 @@ impl Row {
         Some(self.penalty).filter(|penalty| *penalty != Points::ZERO)
     }
 
-    /// Compares score and tie-breaks, the better first.
+    /// Compares score and tie-breaks, in a knock-out the rounds reached, the better first.
     fn compare(&self, other: &Self) -> Ordering {
         let [own, others] = [self, other].map(|row| row.tie_breaks.iter().map(|(_, value)| value));
-        (other.points.cmp(&self.points)).then_with(|| others.cmp(own))
+        let points = |row: &Self| if row.round.is_some() { Points::ZERO } else { row.points };
+        let rounds = other.round.cmp(&self.round);
+        rounds.then_with(|| points(other).cmp(&points(self))).then_with(|| others.cmp(own))
     }
+}
+
+/// Ranks from 1 for a list with the best first: what is level with the one before shares its rank.
+pub(super) fn shared_ranks<T>(list: &[T], is_level: impl Fn(&T, &T) -> bool) -> Vec<u32> {
+    let mut ranks: Vec<u32> = vec![];
+    for (at, place) in (0..list.len()).zip(1..) {
+        let shared = ranks.last().copied().filter(|_| is_level(&list[at - 1], &list[at]));
+        ranks.push(shared.unwrap_or(place));
+    }
+    ranks
 }
 
 fn value(tie_breaks: &[(TieBreak, Option<i64>)], wanted: TieBreak) -> Option<i64> {
@@ -82,7 +91,8 @@ pub(super) fn ranking(
         Format::Knockout { .. } => by_round(&mut rows, stage, entrants, progress),
         format => by_score(&mut rows, rules.of(format), &field),
     }
-    rows.iter_mut().zip(1..).for_each(|(row, rank)| row.rank = rank);
+    let ranks = shared_ranks(&rows, |a, b| a.compare(b).is_eq());
+    rows.iter_mut().zip(ranks).for_each(|(row, rank)| row.rank = rank);
     rows
 }
 
@@ -105,7 +115,7 @@ fn by_round(rows: &mut [Row], stage: &Stage, entrants: &[PlayerId], progress: &P
     for (row, round) in rows.iter_mut().zip(reached) {
         row.round = Some(round);
     }
-    rows.sort_by_key(|row| Reverse(row.round));
+    rows.sort_by(Row::compare);
 }
 
 fn by_score(rows: &mut [Row], order: &[TieBreak], field: &Field<'_>) {

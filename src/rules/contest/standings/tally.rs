@@ -178,19 +178,21 @@ pub struct Evidence {
     pub pairs: BTreeMap<(PlayerId, PlayerId), Pentanomial>,
     /// The same pairs, all players together, by the half points of black in both games.
     pub pairs_of_black: Pentanomial,
-    /// Complete pairs that were played, repeated or not, by (lower id, higher id).
+    /// Those pairs of which both games have the same moves, by (lower id, higher id).
     #[serde(skip)]
-    paired: BTreeMap<(PlayerId, PlayerId), u64>,
+    alike: BTreeMap<(PlayerId, PlayerId), u64>,
+    /// Games that belong to no pair, by (lower id, higher id): those of encounters of one game, and the last of an odd number.
+    #[serde(skip)]
+    single: BTreeMap<(PlayerId, PlayerId), u64>,
 }
 
 impl Tally {
-    /// The statistics of two players, from the side of the first.
+    /// The statistics of two players, from the side of the first: of complete pairs where every game belongs to one, so that
+    /// a game whose other half is still played changes nothing; else of single games.
     pub fn numbers(&self, player: PlayerId, opponent: PlayerId) -> Numbers {
         let Wdl { wins, draws, losses } = between(&self.evidence.met, player, opponent);
         let single = Trinomial { losses, draws, wins };
-        // Pairs are more informative, but only if every game belongs to one.
-        let paired = self.evidence.paired.get(&(player.min(opponent), player.max(opponent)));
-        let is_paired = 2 * paired.copied().unwrap_or(0) == self.between(player, opponent).games();
+        let is_paired = !self.evidence.single.contains_key(&(player.min(opponent), player.max(opponent)));
         let pairs = rating::Pentanomial(self.pentanomial(player, opponent));
         Numbers::from(&if is_paired { pairs.into() } else { single.into() })
     }
@@ -240,8 +242,26 @@ impl Tally {
         counts
     }
 
+    /// How many of the distinct pairs of two players have the same moves in both games.
+    pub fn alike_pairs(&self, player: PlayerId, opponent: PlayerId) -> u64 {
+        self.evidence.alike.get(&(player.min(opponent), player.max(opponent))).copied().unwrap_or(0)
+    }
+
     pub(super) fn add(&mut self, pairing: &Pairing, outcome: Outcome, is_new: bool) {
         self.count(pairing, outcome, is_new, up);
+    }
+
+    /// Counts a game that belongs to no pair.
+    pub(super) fn add_single(&mut self, pairing: &Pairing) {
+        let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
+        *self.evidence.single.entry(key).or_default() += 1;
+    }
+
+    /// Takes back a game that belongs to no pair.
+    pub(super) fn take_back_single(&mut self, pairing: &Pairing) {
+        let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
+        self.evidence.single.entry(key).and_modify(down);
+        self.evidence.single.retain(|_, games| *games > 0);
     }
 
     /// Counts a resignation because of a fault.
@@ -266,6 +286,11 @@ impl Tally {
         if is_new {
             step(self.evidence.met.entry(key).or_default().of(half_points));
         }
+    }
+
+    /// Counts a game that was played before as evidence.
+    pub(super) fn add_evidence(&mut self, pairing: &Pairing, black_half_points: u8) {
+        up(self.evidence.met.entry((pairing.black, pairing.white)).or_default().of(black_half_points));
     }
 
     pub(super) fn add_uncounted(&mut self, pairing: &Pairing, outcome: Outcome) {
@@ -301,19 +326,18 @@ impl Tally {
 
 impl Evidence {
     fn count_pair(&mut self, pairing: &Pairing, pair: Pair, step: fn(&mut u64)) {
-        let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
-        let paired = self.paired.entry(key).or_default();
-        step(paired);
-        if *paired == 0 {
-            self.paired.remove(&key);
-        }
         if !pair.is_new {
             return;
         }
+        let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
         let counts = self.pairs.entry(key).or_default();
         step(&mut counts[usize::from(pair.half_points())]);
         if *counts == [0; 5] {
             self.pairs.remove(&key);
+        }
+        if pair.is_alike {
+            step(self.alike.entry(key).or_default());
+            self.alike.retain(|_, pairs| *pairs > 0);
         }
         if let Some(of_black) = pair.of_black {
             step(&mut self.pairs_of_black[usize::from(of_black)]);

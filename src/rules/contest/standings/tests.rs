@@ -1,5 +1,5 @@
 use super::*;
-use crate::schedule::Format;
+use crate::{schedule::Format, stage::Tie};
 use proptest::prelude::*;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
@@ -134,6 +134,148 @@ fn players_level_in_score_and_sonneborn_berger_are_ranked_by_their_direct_encoun
 #[test]
 fn a_player_without_a_game_keeps_the_order_of_entry() {
     assert_eq!(order(&Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 3)), [0, 1, 2]);
+}
+
+/// The order of the whole event with the ranks.
+fn event_order(standings: &Standings) -> Vec<(u32, u32)> {
+    let order = standings.order(&rating::fit(&standings.cross_table()));
+    order.into_iter().map(|(rank, player)| (rank, player.0)).collect()
+}
+
+fn penalty(player: u32, thousandths: i64) -> Entry {
+    let (player, points) = (PlayerId(player), Points::thousandths(thousandths));
+    let action = Action::Penalised { name: String::new(), player, points, stage: 0, round: 1 };
+    let (by, reason) = ("kai".to_owned(), "a reason".to_owned());
+    Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action }))
+}
+
+/// A beats B and C, B beats C and D, C and D beat A and each other in no game.
+const CIRCLE: [(u32, u32, Color); 4] =
+    [(0, 1, Color::Black), (1, 2, Color::Black), (3, 0, Color::Black), (2, 3, Color::Black)];
+
+#[test]
+fn a_round_robin_is_won_by_points_then_sonneborn_berger_and_equals_share_a_rank() {
+    let games = CIRCLE.map(|(black, white, winner)| (black, white, wins(winner)));
+    let mut standings = single_games(Format::RoundRobin { cycles: 1 }, 4, &games);
+    assert_eq!(event_order(&standings), [(1, 0), (1, 1), (1, 2), (1, 3)], "one point each");
+    assert!(standings.by_points() && standings.is_ranked(0));
+    standings.fold(&penalty(0, 500));
+    assert_eq!(event_order(&standings)[3], (4, 0), "a penalty counts in the order of the event");
+    assert_eq!(standings.points(PlayerId(0)), Points::thousandths(500));
+    assert_eq!(standings.ranking(0).iter().map(|row| row.rank).collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn points_decide_where_they_can_be_won_and_elo_where_they_cannot() {
+    // The first has two points of three, and the second one of one: by Elo, and by nothing else, the second is stronger.
+    let games = [(0, 2, black_wins()), (0, 3, black_wins()), (1, 0, black_wins())];
+    let order_of = |format| event_order(&single_games(format, 4, &games))[0];
+    assert_eq!(order_of(Format::RoundRobin { cycles: 1 }), (1, 0));
+    assert_eq!(order_of(Format::Gauntlet { challengers: 1, cycles: 1 }), (1, 1));
+    let standings = single_games(Format::RoundRobin { cycles: 1 }, 4, &games);
+    let open = standings.with_rules(RankingRules { open: true, ..RankingRules::default() });
+    assert_eq!(event_order(&open)[0], (1, 1), "an open league has no points to win");
+    assert!(!open.is_ranked(0));
+}
+
+#[test]
+fn the_winner_of_the_last_stage_is_the_winner_of_the_event_and_of_a_knock_out_the_last_who_is_left() {
+    let stages =
+        [stage(Format::RoundRobin { cycles: 1 }, 1), stage(Format::Knockout { tie: Tie::HigherSeed }, 1)];
+    let stages = [stages[0].clone(), Stage { entrants: Some(2), ..stages[1].clone() }];
+    let mut standings = Standings::new(&stages, 3);
+    for (index, black, white) in [(0, 0, 1), (1, 0, 2), (2, 1, 2)] {
+        standings.fold(&end(pairing(index, index, black, white), black_wins()));
+    }
+    assert_eq!(event_order(&standings), [(1, 0), (2, 1), (3, 2)]);
+    let last = Pairing { stage: 1, ..pairing(0, 0, 0, 1) };
+    standings.fold(&end(last, wins(Color::White)));
+    assert_eq!(
+        event_order(&standings),
+        [(1, 1), (2, 0), (3, 2)],
+        "two points of three before it count no more"
+    );
+}
+
+#[test]
+fn a_game_whose_other_half_is_still_played_changes_no_elo() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 30 }, 2)], 2);
+    // A wide opening: black wins both games of a pair, so that pairs say much more than single games.
+    for pair in 0..30 {
+        standings.fold(&end(pairing(2 * pair, pair, 0, 1), black_wins()));
+        standings.fold(&end(pairing(2 * pair + 1, pair, 1, 0), black_wins()));
+    }
+    let numbers = |standings: &Standings| standings.total().numbers(PlayerId(0), PlayerId(1));
+    let whole = numbers(&standings);
+    standings.fold(&end(pairing(60, 30, 0, 1), black_wins()));
+    assert_eq!((numbers(&standings).elo_low, numbers(&standings).elo_high), (whole.elo_low, whole.elo_high));
+    assert_eq!(standings.total().games(), 61);
+    let odd = single_games(Format::RoundRobin { cycles: 3 }, 2, &[(0, 1, black_wins()), (1, 0, DRAW)]);
+    assert_eq!(numbers(&odd).games, 2, "games without a partner count alone");
+}
+
+fn played(pairing: Pairing, outcome: Outcome, moves: u64) -> Entry {
+    Entry::GameEnded(GameEnded { moves_hash: Some(moves), ..GameEnded::new(GameId(9), pairing, outcome, 80) })
+}
+
+fn discard(pairing: Pairing, was: Outcome) -> Entry {
+    corrected(pairing, was, None)
+}
+
+#[test]
+fn a_game_that_does_not_count_is_no_earlier_one_of_those_that_are_like_it() {
+    let test = Stage { format: Format::Sprt { max_games: 1000 }, ..Stage::default() };
+    let mut standings = Standings::new(&[test], 2);
+    let game = |pair: u64, half: u64| match half {
+        0 => pairing(2 * pair, pair, 0, 1),
+        _ => pairing(2 * pair + 1, pair, 1, 0),
+    };
+    let ends = |pair| [played(game(pair, 0), black_wins(), 1), played(game(pair, 1), DRAW, 2)];
+    // Engines that always play alike: three pairs, of which one is evidence.
+    (0..3).flat_map(ends).for_each(|entry| standings.fold(&entry));
+    let evidence = |standings: &Standings| {
+        let sequence = standings.sequence().unwrap();
+        let pairs = standings.total().pentanomial(PlayerId(0), PlayerId(1)).iter().sum::<u64>();
+        (standings.total().distinct_games(), pairs, sequence.in_order.pairs, sequence.finished.pairs)
+    };
+    assert_eq!(evidence(&standings), (2, 1, 1, 1));
+    // The first pair is discarded: one of the others is evidence in its stead, as soon as it is in order.
+    standings.fold(&discard(game(0, 0), black_wins()));
+    standings.fold(&discard(game(0, 1), DRAW));
+    assert_eq!(evidence(&standings), (2, 1, 0, 1));
+    assert!([game(1, 0), game(1, 1)].iter().all(|game| standings.is_distinct(game)));
+    // Played again alike, it repeats the one that has taken its place.
+    ends(0).iter().for_each(|entry| standings.fold(entry));
+    assert_eq!(evidence(&standings), (2, 1, 1, 1));
+    // The same entries without the games that were discarded lead to the same evidence.
+    let mut without =
+        Standings::new(&[Stage { format: Format::Sprt { max_games: 1000 }, ..Stage::default() }], 2);
+    [1, 2, 0].into_iter().flat_map(ends).for_each(|entry| without.fold(&entry));
+    assert_eq!(evidence(&without), evidence(&standings));
+}
+
+#[test]
+fn pairs_of_which_both_games_have_the_same_moves_are_counted_and_taken_back() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 5 }, 2)], 2);
+    let game = |index: u64| pairing(index, index / 2, (index % 2) as u32, 1 - (index % 2) as u32);
+    for (index, moves) in [(0, 5), (1, 5), (2, 7), (3, 8), (4, 9), (5, 9)] {
+        standings.fold(&played(game(index), black_wins(), moves));
+    }
+    let alike = |standings: &Standings| standings.total().alike_pairs(PlayerId(0), PlayerId(1));
+    assert_eq!(alike(&standings), 2);
+    standings.fold(&discard(game(0), black_wins()));
+    assert_eq!(alike(&standings), 1);
+}
+
+#[test]
+fn a_replay_of_the_only_game_is_new() {
+    let mut standings = single_games(Format::RoundRobin { cycles: 1 }, 2, &[]);
+    let game = pairing(0, 0, 0, 1);
+    standings.fold(&played(game, black_wins(), 7));
+    standings.fold(&discard(game, black_wins()));
+    assert_eq!(standings.total().distinct_games(), 0);
+    standings.fold(&played(game, black_wins(), 7));
+    assert_eq!((standings.total().games(), standings.total().distinct_games()), (1, 1));
 }
 
 #[test]

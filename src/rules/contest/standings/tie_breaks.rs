@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::BTreeMap;
 
 /// A rule that ranks players who are level in score. Its name in a configuration and in JSON is [`TieBreak::key`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum TieBreak {
     /// The sum of the opponents' scores; also called Solkoff, or sum of opponents' scores (SOS).
@@ -51,20 +51,7 @@ pub enum TieBreak {
 
 impl TieBreak {
     /// All tie-breaks.
-    pub const ALL: [Self; 12] = [
-        Self::Buchholz,
-        Self::Sosos,
-        Self::Median,
-        Self::MedianOfBeaten,
-        Self::SonnebornBerger,
-        Self::DirectEncounter,
-        Self::Wins,
-        Self::WinsAsWhite,
-        Self::Progressive,
-        Self::Rating,
-        Self::Seed,
-        Self::Lot,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The tie-breaks of a format where an event names none, in their order.
     pub fn of(format: Format) -> &'static [Self] {
@@ -157,7 +144,7 @@ impl Serialize for TieBreak {
 impl<'de> Deserialize<'de> for TieBreak {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let key = String::deserialize(from)?;
-        let known = Self::ALL.into_iter().find(|known| known.key() == key);
+        let known = Self::ALL.iter().copied().find(|known| known.key() == key);
         known.ok_or_else(|| D::Error::custom(format!("`{key}` is not a tie-break")))
     }
 }
@@ -170,8 +157,8 @@ pub struct RankingRules {
     pub scoring: Scoring,
     /// The tie-breaks in their order; `None`: those of each stage's format.
     pub tie_breaks: Option<Vec<TieBreak>>,
-    /// True if a bye counts as an opponent with the player's own score, as FIDE's virtual opponent does, in tie-breaks
-    /// that are made of opponents' scores; else it adds nothing to them.
+    /// True if a bye counts as an opponent with the player's own score in tie-breaks that are made of opponents' scores; else
+    /// it adds nothing to them.
     pub bye_is_opponent: bool,
     /// The seed that lots are drawn from.
     #[serde(skip)]
@@ -179,6 +166,9 @@ pub struct RankingRules {
     /// The declared ratings by player.
     #[serde(skip)]
     pub ratings: Vec<Option<u32>>,
+    /// True if nobody plays for points: in an open league, on a foreign server, in records that were read in.
+    #[serde(skip)]
+    pub open: bool,
 }
 
 impl Default for RankingRules {
@@ -189,6 +179,7 @@ impl Default for RankingRules {
             bye_is_opponent: true,
             seed: 0,
             ratings: vec![],
+            open: false,
         }
     }
 }
@@ -196,7 +187,7 @@ impl Default for RankingRules {
 impl RankingRules {
     /// True if they are those of an event that says nothing of them; lots and ratings do not matter then.
     pub fn is_usual(&self) -> bool {
-        Self { seed: 0, ratings: vec![], ..self.clone() } == Self::default()
+        Self { seed: 0, ratings: vec![], open: false, ..self.clone() } == Self::default()
     }
 
     /// True if declared ratings are among the tie-breaks.
@@ -204,10 +195,12 @@ impl RankingRules {
         self.tie_breaks.iter().flatten().any(|tie_break| *tie_break == TieBreak::Rating)
     }
 
-    /// True if the table of a stage ranks its players, and not their Elo: in a Swiss, a knock-out, and where points or
-    /// tie-breaks are the event's own.
-    pub fn ranks(&self, format: Format) -> bool {
-        matches!(format, Format::Swiss { .. } | Format::Knockout { .. }) || !self.is_usual()
+    /// True if points decide who wins an event of these stages. Elo does where there are none to win: in an open league, and
+    /// in a test of strength, whose players have unequally many games or opponents.
+    pub fn by_points(&self, stages: &[Stage]) -> bool {
+        let is_test =
+            |stage: &Stage| matches!(stage.format, Format::Gauntlet { .. } | Format::Information { .. });
+        !self.open && (stages.len() > 1 || !self.is_usual() || !stages.iter().any(is_test))
     }
 
     /// The tie-breaks of a stage of this format, in their order. A knock-out has none.

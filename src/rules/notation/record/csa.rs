@@ -7,7 +7,7 @@ use rsshogi::board::{Position, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_csa_time_control};
 use rsshogi::types::{Color, Move};
 
-use super::clock::milliseconds;
+use super::clock::{self, milliseconds};
 use super::ending::contradiction;
 use super::replay::{Replay, can_play, line_of};
 use super::{Ending, Flaw, GameRecord, Read, RecordFault};
@@ -59,6 +59,8 @@ struct Reader {
     /// True once the lines hold a game: a trailing comment does not count.
     begun: bool,
     replay: Option<Replay>,
+    /// True if the rest of the game is left out.
+    is_cut: bool,
 }
 
 impl Reader {
@@ -101,6 +103,7 @@ impl Reader {
             |why, foul| RecordFault { line: at, what: Flaw::Statement(why, statement.to_owned(), foul) };
         let fault = |why| broken(why, None);
         match statement.as_bytes() {
+            [b'+' | b'-' | b'T' | b'%', ..] if self.is_cut => Ok(()),
             [] | [b'V', ..] | [b'v', b'=', ..] => Ok(()),
             [b'\'', ..] => self.comment(&statement[1..]),
             [b'P', ..] if self.replay.is_some() => Err(fault("position line after the start")),
@@ -109,7 +112,11 @@ impl Reader {
             [b'+' | b'-', ..] => {
                 let replay = self.replay(at)?;
                 let position = replay.position();
-                let mv = move_from_csa(position, statement).ok_or_else(|| {
+                let mv = move_from_csa(position, statement);
+                if matches!(replay.ending(), Some(Ending::Unknown(word)) if word == "MATTA") {
+                    return self.after_take_back(mv, at);
+                }
+                let mv = mv.ok_or_else(|| {
                     broken("no such move here", squares(statement).and_then(|mv| foul(position, mv)))
                 })?;
                 replay.push(mv, at)
@@ -130,6 +137,23 @@ impl Reader {
             }
             _ => Err(fault("unknown statement")),
         }
+    }
+
+    /// Goes on behind a `%MATTA` with a move that is possible there. The format does not say how many moves were taken back:
+    /// where the move is not possible, the rest of the game is left out.
+    fn after_take_back(&mut self, mv: Option<Move>, at: usize) -> Result<(), RecordFault> {
+        let replay = self.replay(at)?;
+        let legal = mv.filter(|mv| can_play(replay.position(), *mv));
+        let read = if legal.is_some() { "the game goes on from there" } else { "the rest is left out" };
+        replay.doubt(format!("a move is taken back (`%MATTA`) after move {}: {read}", replay.len()));
+        match legal {
+            Some(mv) => {
+                replay.reopen();
+                replay.push(mv, at)?;
+            }
+            None => self.is_cut = true,
+        }
+        Ok(())
     }
 
     /// A line such as `#ILLEGAL_MOVE` or `#SENTE_WIN`, with which a server announces the end of a game.
@@ -197,9 +221,15 @@ impl Reader {
             "SITE" => record.site = Some(value.to_owned()),
             "START_TIME" => record.started = Some(value.to_owned()),
             "END_TIME" => record.ended = Some(value.to_owned()),
-            "TIME_LIMIT" | "TIME" | "TIME+" => {
+            // `TIMET` is the spelling in the text of CSA 3.0.
+            key @ ("TIME_LIMIT" | "TIME" | "TIMET" | "TIME+" | "TIMET+" | "TIME-" | "TIMET-") => {
+                let side = match key.as_bytes().last() {
+                    Some(b'+') => Some(Color::BLACK),
+                    Some(b'-') => Some(Color::WHITE),
+                    _ => None,
+                };
                 let control = parse_csa_time_control(value).map(|control| control.to_spec());
-                record.time_control = Some(control.unwrap_or_else(|| value.to_owned()));
+                clock::set(record, side, control.as_deref().unwrap_or(value));
             }
             "NOTE" => {
                 unescaped(value).lines().for_each(|line| super::replay::add_line(&mut record.comment, line))
@@ -335,18 +365,27 @@ fn header(record: &GameRecord, v3: bool) -> String {
     line("$SITE:", &record.site);
     line("$START_TIME:", &record.started);
     line("$END_TIME:", &record.ended);
-    let control = record.time_control.as_deref();
-    if let Some(words) = control.filter(|words| TimeControl::from_spec(words).is_none()) {
-        // No key of the format holds fractions of a second, or clocks that differ.
-        line(&format!("'{CLOCKS}"), &Some(words.to_owned()));
-    }
-    if let Some(control) = control.and_then(TimeControl::from_spec) {
-        let (hours, minutes) = (control.base_seconds() / 3600, control.base_seconds() / 60 % 60);
-        // CSA 2.2 has only whole minutes and byoyomi; other controls use the newer key.
-        if v3 || control.increment_seconds() > 0 || control.base_seconds() % 60 > 0 {
-            line("$TIME:", &Some(control.to_spec()));
-        } else {
-            line("$TIME_LIMIT:", &Some(format!("{hours:02}:{minutes:02}+{:02}", control.byoyomi_seconds())));
+    let Some(words) = &record.time_control else { return out };
+    let sides = clock::sides(words);
+    let clocks = sides.map(|clock| clock.and_then(TimeControl::from_spec));
+    match clocks {
+        // No key of the format holds fractions of a second, or a limit that is no time.
+        _ if sides.map(|clock| clock.is_some()) != clocks.map(|clock| clock.is_some()) => {
+            line(&format!("'{CLOCKS}"), &record.time_control);
+        }
+        [Some(control), white] if white == Some(control) => {
+            let (hours, minutes) = (control.base_seconds() / 3600, control.base_seconds() / 60 % 60);
+            // CSA 2.2 has only whole minutes and byoyomi; other controls use the newer key.
+            if v3 || control.increment_seconds() > 0 || control.base_seconds() % 60 > 0 {
+                line("$TIME:", &Some(control.to_spec()));
+            } else {
+                let limit = format!("{hours:02}:{minutes:02}+{:02}", control.byoyomi_seconds());
+                line("$TIME_LIMIT:", &Some(limit));
+            }
+        }
+        [black, white] => {
+            line("$TIME+:", &black.map(|control| control.to_spec()));
+            line("$TIME-:", &white.map(|control| control.to_spec()));
         }
     }
     out

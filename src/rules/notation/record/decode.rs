@@ -63,15 +63,16 @@ pub fn encoding_of(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Encodes a text as CP932; characters that it lacks become `?`.
-pub(super) fn to_cp932(text: &str) -> Vec<u8> {
-    let mut buffer = [0; 4];
-    text.chars()
-        .flat_map(|c| match SHIFT_JIS.encode(c.encode_utf8(&mut buffer)) {
-            (_, _, true) => vec![b'?'],
-            (bytes, _, false) => bytes.into_owned(),
-        })
-        .collect()
+/// A text in CP932; `None` if a reader would not get every line of it back as it is.
+pub(super) fn to_cp932(text: &str) -> Option<Vec<u8>> {
+    let bytes = SHIFT_JIS.encode(text).0.into_owned();
+    lines(&bytes).iter().eq(text.lines()).then_some(bytes)
+}
+
+/// True for a book of YaneuraOu, which looks like lines of USI and holds none.
+pub(super) fn is_book(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    bytes.starts_with(b"#YANEURAOU-DB") || bytes.starts_with(b"YANE-BINBOOK")
 }
 
 /// The format of the first line that identifies one.
@@ -158,8 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cp932_lacks_is_marked() {
-        assert_eq!(to_cp932("a☗b"), b"a?b");
+    fn a_text_that_cp932_would_not_give_back_has_no_bytes_in_it() {
+        assert_eq!(to_cp932("先手\n"), Some(b"\x90\xe6\x8e\xe8\n".to_vec()));
+        for lost in ["é1", "a☗b", "¥", "*ｱｲ"] {
+            assert_eq!(to_cp932(lost), None, "{lost}");
+        }
     }
 
     #[test]

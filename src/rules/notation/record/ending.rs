@@ -1,6 +1,5 @@
 //! Endings of games in the words of CSA and KIF.
 
-use super::decode::{decoded, to_cp932};
 use rsshogi::types::Color;
 
 /// The ending of a game. Endings without a named side concern the side to move after the last move.
@@ -71,6 +70,10 @@ static WORDS: [(Ending, &str, &str); 12] = [
     (WinByDefault, "FUSENSHO", "不戦勝"),
     (LossByDefault, "FUSENPAI", "不戦敗"),
 ];
+
+/// Names of the sides in a summary line.
+const SIDES: [(&str, Color); 4] =
+    [("先手", Color::BLACK), ("下手", Color::BLACK), ("後手", Color::WHITE), ("上手", Color::WHITE)];
 
 /// Characters kept of an unknown word.
 const UNKNOWN_LONGEST: usize = 32;
@@ -215,8 +218,6 @@ impl Ending {
             MaxMoves | Impasse | Draw => Some("持将棋"),
             // In place of a move, this would be read as one.
             Unknown(word) if !word.starts_with(|c: char| c.is_alphabetic() && c != '同') => None,
-            // In CP932, the bytes of some words are those of another word in UTF-8.
-            Unknown(word) if decoded(&to_cp932(word)) != *word => None,
             Unknown(word) => Some(word),
             _ => self.words().map(|(_, kif)| kif),
         }
@@ -229,16 +230,18 @@ impl Ending {
 
     /// The ending of a summary line (`まで113手で先手の勝ち`), the only place of an ending in KI2.
     pub(super) fn from_kif_summary(line: &str, to_move: Color) -> Option<Self> {
+        let line = line.trim_start_matches("まで");
         let result = line.split_once("手で").map_or(line, |(_, result)| result).trim();
         let has = |word| result.contains(word);
-        let named = if has("先手の") || has("下手の") {
-            Some(Color::BLACK)
-        } else if has("後手の") || has("上手の") {
-            Some(Color::WHITE)
-        } else {
-            None
-        };
-        let loser = if has("負け") { named } else { named.map(Color::flip) };
+        // `後手の反則により先手の勝ち`: the side named last is the one that wins or loses.
+        let named = SIDES
+            .iter()
+            .filter_map(|(name, color)| Some((result.rfind(name)?, *color)))
+            .max_by_key(|it| it.0);
+        let loser = named.map(|(at, color)| {
+            let loses = ["負け", "投了"].iter().any(|word| result[at..].contains(word));
+            if loses { color } else { color.flip() }
+        });
         Some(match loser {
             Some(by) if has("王手の千日手") => PerpetualCheck { by },
             Some(by) if has("反則") => Illegal { by },
@@ -254,7 +257,7 @@ impl Ending {
             Some(loser) if loser == to_move => Resign,
             Some(loser) => Won { by: loser.flip() },
             None if result.is_empty() => return None,
-            None => Self::unknown(result),
+            None => Self::from_kif(result, to_move),
         })
     }
 

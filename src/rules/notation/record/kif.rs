@@ -3,6 +3,7 @@
 use rsshogi::board::{Position, PositionState, STARTPOS_SFEN};
 use rsshogi::types::{Color, Move, Piece};
 
+use super::clock::{self, ascii_digits};
 use super::ending::contradiction;
 use super::handicap;
 use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
@@ -78,6 +79,8 @@ impl Reader {
             self.program_comment(program);
         } else if let Some(comment) = line.strip_prefix('*') {
             self.comment(comment);
+        } else if first == BOOKMARK {
+            self.comment(line);
         } else if line.starts_with("まで") {
             self.summary(line, at)?;
         } else if let Some(body) = numbered(line) {
@@ -119,6 +122,7 @@ impl Reader {
 
     fn move_or_ending(&mut self, text: &str, at: usize) -> Result<(), RecordFault> {
         let replay = self.replay(at)?;
+        let text = text.trim_start_matches(MARKS).trim_start();
         if begins_like_a_move(text) {
             let mv = resolve(replay.position(), last_square(replay), text)
                 .map_err(|reason| RecordFault::new(at, format!("{reason}: `{text}`")))?;
@@ -229,8 +233,11 @@ impl Reader {
 pub(super) const OPENING: &str = "opening=";
 pub(super) const ENDING: &str = "ending=";
 
+/// First character of a bookmark, which a record keeps as a comment, as programs that convert KIF to JKF do.
+pub(super) const BOOKMARK: char = '&';
+
 fn ascii_digit(c: char) -> Option<char> {
-    char::from_digit(c.to_digit(10).or_else(|| digit(c).map(u32::from))?, 10)
+    char::from_digit(c.to_digit(10).or_else(|| Some(digit(c)?.into())).or((c == '０').then_some(0))?, 10)
 }
 
 /// Stores a header of KIF, whose keys JKF shares; unknown keys are ignored.
@@ -248,9 +255,14 @@ pub(super) fn set_header(record: &mut GameRecord, key: &str, value: &str) {
         "開始日時" => record.started = Some(value),
         "対局日" => record.started = record.started.take().or(Some(value)),
         "終了日時" => record.ended = Some(value),
-        "持ち時間" => {
-            record.time_control = Some(super::clock::from_kif(&value));
+        "持ち時間" => clock::set(record, None, &clock::from_kif(&value)),
+        "先手持ち時間" | "下手持ち時間" => {
+            clock::set(record, Some(Color::BLACK), &clock::from_kif(&value))
         }
+        "後手持ち時間" | "上手持ち時間" => {
+            clock::set(record, Some(Color::WHITE), &clock::from_kif(&value))
+        }
+        "秒読み" => clock::set_byoyomi(record, &value),
         _ => {}
     }
 }
@@ -387,14 +399,21 @@ impl Diagram {
         if file == 0 { Ok(()) } else { Err("diagram row with fewer than nine cells") }
     }
 
-    // `飛　角　金四　歩十六`, `なし`, or nothing.
+    // `飛　角　金四　歩十六`, `飛角金四`, `飛車、金将四`, `なし`, or nothing.
     fn hand(&mut self, color: Color, text: &str) -> Result<(), &'static str> {
         if text == "なし" {
             return Ok(());
         }
-        for word in text.split([' ', '　']).filter(|word| !word.is_empty()) {
-            let (kind, count) = piece(word).ok_or("unknown piece in a hand")?;
-            add_to_hand(&mut self.state, color, kind, number(count)?)?;
+        let between = [' ', '　', '、', ',', '，'];
+        let mut rest = text.trim_start_matches(between);
+        while !rest.is_empty() {
+            let (kind, after) = piece(rest).ok_or("unknown piece in a hand")?;
+            // The second character of a full name, such as 飛車.
+            let after = after.strip_prefix(['車', '行', '将', '馬', '兵']).unwrap_or(after);
+            let next = after.trim_start_matches(|c: char| c == '十' || ascii_digit(c).is_some());
+            let count = after.strip_suffix(next).unwrap_or_default();
+            add_to_hand(&mut self.state, color, kind, number(&ascii_digits(count))?)?;
+            rest = next.trim_start_matches(between);
         }
         Ok(())
     }

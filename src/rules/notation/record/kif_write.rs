@@ -6,7 +6,7 @@ use rsshogi::board::Position;
 use rsshogi::records::board_to_bod;
 use rsshogi::types::{Color, Move, Square};
 
-use super::kif::{ENDING, OPENING};
+use super::kif::{BOOKMARK, ENDING, OPENING};
 use super::kif_move::{KANJI, piece_name, resolve};
 use super::replay::play;
 use super::{GameRecord, Ply, RecordFault, Variation};
@@ -125,16 +125,16 @@ pub(super) fn headers(
     record: &GameRecord,
     [black, white]: [&'static str; 2],
 ) -> impl Iterator<Item = (&'static str, String)> {
-    let known = [
-        ("開始日時", record.started.clone()),
-        ("終了日時", record.ended.clone()),
-        ("棋戦", record.event.clone()),
-        ("場所", record.site.clone()),
-        ("持ち時間", record.time_control.as_deref().map(clock::to_kif)),
-        (black, record.black.clone()),
-        (white, record.white.clone()),
+    let before = [
+        ("開始日時", &record.started),
+        ("終了日時", &record.ended),
+        ("棋戦", &record.event),
+        ("場所", &record.site),
     ];
-    known.into_iter().filter_map(|(key, value)| Some((key, value?)))
+    let clocks = record.time_control.iter().flat_map(|control| clock::headers(control));
+    let known = |(key, value): (_, &Option<String>)| Some((key, value.clone()?));
+    let players = [(black, &record.black), (white, &record.white)].into_iter().filter_map(known);
+    before.into_iter().filter_map(known).chain(clocks).chain(players)
 }
 
 fn header(record: &GameRecord) -> String {
@@ -166,13 +166,17 @@ fn is_handicap(record: &GameRecord) -> bool {
 
 fn summary(record: &GameRecord, to_move: Color) -> String {
     let Some(ending) = &record.ending else { return String::new() };
-    let text =
-        format!("まで{}手で{}\n", record.plies.len(), ending.kif_summary(to_move, is_handicap(record)));
+    let result = ending.kif_summary(to_move, is_handicap(record));
+    if result.is_empty() {
+        return result;
+    }
+    let text = format!("まで{}手で{result}\n", record.plies.len());
     text + &ending.to_kif_comment().map_or_else(String::new, |word| format!("#{ENDING}{word}\n"))
 }
 
 fn comment_lines(comment: &str) -> String {
-    comment.lines().map(|line| format!("*{line}\n")).collect()
+    let line = |line: &str| format!("{}{line}\n", if line.starts_with(BOOKMARK) { "" } else { "*" });
+    comment.lines().map(line).collect()
 }
 
 /// Score, expected line and comment of a move, in the style of ShogiHome.

@@ -2,7 +2,7 @@
 
 use rsshogi::board::{Position, STARTPOS_SFEN, parse_sfen};
 use rsshogi::types::Move;
-use std::fmt::Display;
+use std::{borrow::Cow, fmt::Display};
 
 use super::replay::Replay;
 use super::{Ending, GameRecord, Read, RecordFault};
@@ -10,6 +10,7 @@ use crate::csa::checked_position;
 
 /// True if a line looks like a game or a position in USI notation.
 pub(super) fn is_usi(line: &str) -> bool {
+    let line = &*with_blanks(line);
     let (start, moves) = split(line);
     match (start, moves.split_whitespace().next()) {
         (Start::Even, None) => !line.is_empty(),
@@ -59,7 +60,13 @@ pub(super) fn read(lines: &[String], each: &mut impl FnMut(usize, Read)) {
         .for_each(|(at, line)| each(at, game(line, at)));
 }
 
+/// A line with its blanks, for which a position in a URL has `_`.
+fn with_blanks(line: &str) -> Cow<'_, str> {
+    if line.contains('/') { line.replace('_', " ").into() } else { line.into() }
+}
+
 fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {
+    let line = &*with_blanks(line);
     let (start, moves) = split(line);
     let sfen = match start {
         Start::Even => STARTPOS_SFEN,

@@ -3,9 +3,10 @@
 use referee::{Foul, WinBy};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
+use std::time::Duration;
 use thiserror::Error;
 
-use super::Ending;
+use super::{Ending, clock};
 
 /// A game record: start position, moves, players, ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct GameRecord {
     /// When the game ended, likewise.
     pub ended: Option<String>,
     /// The time control: `main+byoyomi+increment` in seconds if understood, otherwise the text of the file; `black ..,
-    /// white ..` where they differ.
+    /// white ..` where they differ, and one of them alone where the other is unknown.
     pub time_control: Option<String>,
     /// Comment on the start position, lines separated by `\n`.
     pub comment: String,
@@ -123,6 +124,12 @@ impl GameRecord {
         self.ending.as_ref()?.winner(self.side_to_move())
     }
 
+    /// Main time, byoyomi and increment of each side, black first, where they are known.
+    pub fn clocks(&self) -> [Option<[Duration; 3]>; 2] {
+        let sides = self.time_control.as_deref().map(clock::sides).unwrap_or_default();
+        sides.map(|text| Some(clock::of_spec(text?)?.map(|ms| Duration::from_millis(ms.into()))))
+    }
+
     /// The record of a line of play alone, from the start position on: 0 is the game, `n` the `n`-th variation. Its headers
     /// and its comment are those of the record; variations are left out. A line that does not exist is empty.
     pub fn line(&self, line: usize) -> Self {
@@ -181,7 +188,7 @@ impl GameRecord {
 }
 
 /// A file format of game records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::VariantArray)]
 pub enum Format {
     /// CSA 2.2, written as UTF-8 (it is ASCII but for names and comments).
     Csa,
@@ -205,32 +212,32 @@ pub enum Format {
     Hcpe,
 }
 
-/// File extensions; the first of a format is the one that is written.
-const EXTENSIONS: [(&str, Format); 12] = [
-    ("csa", Format::Csa),
-    ("csa3", Format::Csa3),
-    ("kif", Format::Kif),
-    ("kifu", Format::Kifu),
-    ("ki2", Format::Ki2),
-    ("ki2u", Format::Ki2u),
-    ("jkf", Format::Jkf),
-    ("json", Format::Jkf),
-    ("usi", Format::Usi),
-    ("sfen", Format::Usi),
-    ("psv", Format::Psv),
-    ("hcpe", Format::Hcpe),
-];
+/// Further extensions of formats, beside [`Format::extension`].
+const ALIASES: [(&str, Format); 3] = [("csa3", Format::Csa3), ("json", Format::Jkf), ("sfen", Format::Usi)];
 
 impl Format {
+    /// Every format.
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
+
     /// The format of a file extension, ignoring case.
     pub fn from_extension(extension: &str) -> Option<Self> {
-        EXTENSIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, format)| *format)
+        let mut known = Self::ALL.iter().map(|&format| (format.extension(), format)).chain(ALIASES);
+        known.find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, format)| format)
     }
 
     /// The extension of its files: that of CSA, whatever its version is.
     pub fn extension(self) -> &'static str {
-        let format = if self == Self::Csa3 { Self::Csa } else { self };
-        EXTENSIONS.iter().find(|(_, known)| *known == format).map_or("", |(extension, _)| *extension)
+        match self {
+            Self::Csa | Self::Csa3 => "csa",
+            Self::Kif => "kif",
+            Self::Kifu => "kifu",
+            Self::Ki2 => "ki2",
+            Self::Ki2u => "ki2u",
+            Self::Jkf => "jkf",
+            Self::Usi => "usi",
+            Self::Psv => "psv",
+            Self::Hcpe => "hcpe",
+        }
     }
 }
 

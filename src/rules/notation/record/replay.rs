@@ -213,9 +213,12 @@ impl Replay {
         self.line().ending = Some(ending);
     }
 
-    /// Removes the ending of the line that is read.
+    /// Removes the ending of the line that is read, and its time; the last move takes its comment.
     pub fn reopen(&mut self) {
-        self.line().ending = None;
+        let line = self.line();
+        (line.ending, line.ending_time_ms) = (None, None);
+        let comment = std::mem::take(&mut line.ending_comment);
+        comment.lines().for_each(|text| self.comment(text));
     }
 
     /// Notes a doubt about the record.

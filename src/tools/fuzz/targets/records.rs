@@ -6,19 +6,6 @@ use records::{Export, Import, export, import};
 use rsshogi::board::Position;
 use std::fs;
 
-const FORMATS: [Format; 10] = [
-    Format::Csa,
-    Format::Csa3,
-    Format::Kif,
-    Format::Kifu,
-    Format::Ki2,
-    Format::Ki2u,
-    Format::Jkf,
-    Format::Usi,
-    Format::Psv,
-    Format::Hcpe,
-];
-
 /// Records of one file that are written again; more would only take time.
 const FEW: usize = 3;
 
@@ -27,9 +14,9 @@ const FEW: usize = 3;
 /// is written once more.
 pub fn records(data: &[u8]) {
     let Some((hint, bytes)) = data.split_first() else { return };
-    let hint = FORMATS.get(usize::from(*hint % 16)).copied();
+    let hint = Format::ALL.get(usize::from(*hint % 16)).copied();
     for record in read(bytes, hint).unwrap_or_default().into_iter().take(FEW) {
-        FORMATS.iter().for_each(|format| trip(&record, *format));
+        Format::ALL.iter().for_each(|format| trip(&record, *format));
     }
 }
 
@@ -77,8 +64,13 @@ pub fn imports(data: &[u8]) {
     let name =
         ["x.csa", "x.kif", "x.kifu", "x.ki2", "x.jkf", "x.usi", "x.sfen", "x.txt"][usize::from(*name % 8)];
     let [first, second] = ["first.db", "second.db"].map(|name| place.path(name));
-    let into =
-        |file, db| Import { files: vec![file], db: Some(db), verify: true, event: "records".to_owned() };
+    let into = |file, db| Import {
+        files: vec![file],
+        db: Some(db),
+        verify: true,
+        event: "records".to_owned(),
+        rules: None,
+    };
     let out = |db, output| Export {
         db,
         event: None,

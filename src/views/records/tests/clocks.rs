@@ -45,7 +45,7 @@ fn a_record_names_the_clocks_that_its_game_was_played_with_and_not_those_of_the_
     let csa = text(&workspace, "3", Format::Csa);
     assert!(csa.contains("\n'clocks: 0+12.5+0\nPI\n"), "{csa}");
     let kif = text(&workspace, "4", Format::Kifu);
-    assert!(kif.contains("持ち時間：先手0分+12秒、後手0分+24秒\n"), "{kif}");
+    assert!(kif.contains("先手持ち時間：0分+12秒\n後手持ち時間：0分+24秒\n"), "{kif}");
 }
 
 #[test]

@@ -152,3 +152,20 @@ fn games_that_do_not_count_are_named_when_they_are_left_out() {
     let left: Vec<_> = report.left_out.iter().map(ToString::to_string).collect();
     assert_eq!(left, ["3 games left out, not counted (`--all` includes them): 2-3, 5"]);
 }
+
+#[test]
+fn names_that_shift_jis_lacks_stay_apart_and_the_export_says_how() {
+    let workspace = Workspace::new();
+    workspace.played(["é1", "è1"], &[RESIGNED, RESIGNED]);
+    let output = PathBuf::from(format!("{}/", workspace.path("kif").display()));
+    let report = workspace.export(|args| (args.format, args.output) = (Format::Kif, output.clone())).unwrap();
+    let notes: Vec<_> = report.notes().collect();
+    assert_eq!(notes, ["2 games written in UTF-8, as Shift_JIS lacks characters: 1-2"]);
+    let report = workspace.import(&[&output], |_| {}).unwrap();
+    assert_eq!((report.imported, report.faults), (2, vec![]));
+    let store = Store::read(workspace.db()).unwrap();
+    assert_eq!(store.events().unwrap()[1].players, ["é1", "è1"]);
+    let mut files: Vec<_> = fs::read_dir(&output).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.iter().all(|file| file.extension().is_some_and(|ending| ending == "kifu")), "{files:?}");
+}

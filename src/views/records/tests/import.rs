@@ -1,5 +1,5 @@
 use super::*;
-use journal::GameFilter;
+use journal::{Bounds, GameFilter, Writer};
 
 fn exported(workspace: &Workspace, event: &str, format: Format, to: &str) -> Vec<u8> {
     let output = workspace.path(to);
@@ -99,6 +99,72 @@ fn no_record_is_imported_twice_from_any_file() {
     let longer = workspace.put("b.usi", "startpos moves 7g7f 3c3d\n7g7f 3c3d\n2g2f\n7g7f\n");
     let longer = workspace.import(&[&longer], |_| {}).unwrap();
     assert_eq!((longer.imported, longer.known), (1, 3));
+}
+
+#[test]
+fn equal_games_are_as_many_in_files_of_their_own_as_in_one() {
+    let workspace = Workspace::new();
+    let forfeit = "V2.2\nN+Asa\nN-Bei\n$START_TIME:2026/11/21 09:36:11\nPI\n+\n%FUSENPAI\n";
+    let files: Vec<_> = (0..24).map(|at| workspace.put(&format!("in/{at}.csa"), forfeit)).collect();
+    let import = || {
+        let report = workspace.import(&[&workspace.path("in"), &files[3]], |_| {}).unwrap();
+        (report.files, report.imported, report.known)
+    };
+    assert_eq!(import(), (24, 24, 0), "a file that is named twice is read once");
+    assert_eq!(import(), (24, 0, 24));
+    let one = workspace.put("one.csa", [forfeit; 24].join("/\n"));
+    let report = workspace.import(&[&one], |_| {}).unwrap();
+    assert_eq!((report.imported, report.known), (0, 24));
+}
+
+#[test]
+fn a_game_whose_moves_were_dropped_is_not_imported_again() {
+    let workspace = Workspace::new();
+    let file = workspace.put("a.usi", "7g7f 3c3d\n7g7f 3c3d\n2g2f\n");
+    workspace.import(&[&file], |_| {}).unwrap();
+    let store = Writer::open(workspace.db()).unwrap();
+    let event = store.events().unwrap().remove(0).id;
+    let bounds = Bounds { newest: Some(1), since: None, settled: i64::MAX };
+    for game in [1, 2] {
+        assert_eq!(store.prune_next(event, bounds, GameId(game - 1)).unwrap(), Some(GameId(game)));
+    }
+    drop(store);
+    let again = workspace.import(&[&file], |_| {}).unwrap();
+    assert_eq!((again.imported, again.known), (0, 3));
+}
+
+#[test]
+fn clocks_come_out_as_they_came_in() {
+    let workspace = Workspace::new();
+    let kif = |clock: &str| {
+        format!(
+            "先手：Asa\n後手：Bei\n手合割：平手\n{clock}\n   1 ７六歩(77)   ( 0:01/00:00:01)\n   2 投了\n"
+        )
+    };
+    let csa = |clock: &str| format!("V3.0\nN+Asa\nN-Bei\n{clock}\nPI\n+\n+7776FU\nT1\n%TORYO\n");
+    let jkf = r#"{"header":{"持ち時間":"10分","秒読み":"30秒"},"moves":[{},{"move":{"color":0,"from":{"x":7,"y":7},"to":{"x":7,"y":6},"piece":"FU"}},{"special":"TORYO"}]}"#;
+    for (name, text, written) in [
+        ("a1.kifu", kif("持ち時間：10分\n秒読み：30秒"), "持ち時間：10分+30秒\n"),
+        ("a2.kifu", kif("先手持ち時間：10分\n後手持ち時間：5分"), "先手持ち時間：10分\n後手持ち時間：5分\n"),
+        ("a3.csa", csa("$TIME+:450+0+5\n$TIME-:900+0+5"), "$TIME+:450+0+5\n$TIME-:900+0+5\n"),
+        ("a4.csa", csa("$TIMET+:450+0+5\n$TIMET-:900+0+5"), "$TIME+:450+0+5\n$TIME-:900+0+5\n"),
+        ("a5.kifu", kif("持ち時間：120秒切れ負け"), "持ち時間：2分\n"),
+        ("a6.kifu", kif("持ち時間：90秒、秒読み10秒"), "持ち時間：1分30秒+10秒\n"),
+        ("a7.kifu", kif("持ち時間：600秒 加算5秒"), "持ち時間：10分+5秒加算\n"),
+        ("a8.jkf", jkf.to_owned(), "\"持ち時間\": \"10分+30秒\""),
+    ] {
+        let file = workspace.put(name, text);
+        workspace.import(&[&file], |args| args.event = name.into()).unwrap();
+        let format = files::hint(&file).unwrap();
+        let format = if format == Format::Csa { Format::Csa3 } else { format };
+        let out = String::from_utf8(exported(&workspace, name, format, "out")).unwrap();
+        assert!(out.contains(written), "{name}: {out}");
+    }
+    let left = "SELECT m.left_ms FROM moves m JOIN games g ON g.id = m.game JOIN events e ON e.id = g.event
+                WHERE e.name = ?1";
+    let conn = rusqlite::Connection::open(workspace.db()).unwrap();
+    let left = |name: &str| conn.query_row(left, [name], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!((left("a2.kifu"), left("a3.csa")), (599_000, 454_000));
 }
 
 #[test]

@@ -64,12 +64,17 @@ impl Cell {
 fn in_markdown(words: &str) -> String {
     let words = notation::printable(words.as_bytes());
     let escaped = |c: char| if "\\`*_{}[]<>()#|!~&".contains(c) { format!("\\{c}") } else { c.to_string() };
-    words.chars().map(escaped).collect()
+    calling_nobody(words.chars().map(escaped).collect())
 }
 
 /// The same for BBCode, which has no way to write a bracket as itself everywhere.
 fn in_bbcode(words: &str) -> String {
-    notation::printable(words.as_bytes()).replace('[', "(").replace(']', ")")
+    calling_nobody(notation::printable(words.as_bytes()).replace('[', "(").replace(']', ")"))
+}
+
+/// Words that call nobody where they are pasted, as `@everyone` would: no escape keeps every site from that.
+fn calling_nobody(words: String) -> String {
+    words.replace('@', "＠")
 }
 
 #[cfg(test)]
@@ -83,16 +88,18 @@ mod tests {
             Column::left("engine", |name: &&str| Cell::words(*name)),
             Column::right("games", |_: &&str| Cell::count(7)),
         ];
-        let table = Exhibit::of(columns, &["a|b <img>", "[url=x]c[/url]"]);
+        let table = Exhibit::of(columns, &["a|b <img>", "[url=x]c[/url]", "@everyone"]);
         assert_eq!(
             table.markdown(),
-            "| engine | games |\n| --- | ---: |\n| a\\|b \\<img\\> | 7 |\n| \\[url=x\\]c\\[/url\\] | 7 |\n"
+            "| engine | games |\n| --- | ---: |\n| a\\|b \\<img\\> | 7 |\n| \\[url=x\\]c\\[/url\\] | 7 |\n| ＠everyone | 7 |\n"
         );
         let page = table.html();
         assert!(page.contains("<td>a|b &lt;img&gt;</td><td align=\"right\">7</td>"), "{page}");
         let forum = table.bbcode();
         assert!(
-            forum.contains("[td]a|b <img>[/td][td]7[/td]") && forum.contains("[td](url=x)c(/url)[/td]"),
+            forum.contains("[td]a|b <img>[/td][td]7[/td]")
+                && !forum.contains('@')
+                && forum.contains("[td](url=x)c(/url)[/td]"),
             "{forum}"
         );
     }

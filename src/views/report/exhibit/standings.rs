@@ -4,10 +4,10 @@ use super::{Cell, Column, Exhibit, Value};
 use contest::standings::{Causes, Scale, Standings, Wdl};
 use referee::{
     entry::PlayerId,
+    points::Points,
     rating::{Estimate, Ratings, rounded},
 };
 use serde::{Serialize, Serializer};
-use std::cmp::Reverse;
 use words::Language;
 
 /// A player's row in the standings.
@@ -16,8 +16,8 @@ pub struct PlayerRow {
     /// The player.
     #[serde(skip)]
     pub player: PlayerId,
-    /// Rank, from 1.
-    pub rank: usize,
+    /// Rank, from 1; players who are level share it.
+    pub rank: u32,
     /// Name; of a trip behind it, only what tells two players apart.
     pub name: String,
     /// The whole name, with its trip, as the database has it.
@@ -32,6 +32,8 @@ pub struct PlayerRow {
     pub draws: u64,
     /// Score over games, from 0 to 1.
     pub score: Option<f64>,
+    /// Points by the event's scoring, byes included, less the penalties.
+    pub points: Points,
     /// Elo relative to the field's mean, by maximum likelihood over all games (Davidson's model with draws and an
     /// advantage of black).
     #[serde(flatten, serialize_with = "elo_fields")]
@@ -84,12 +86,12 @@ pub fn rows(
 ) -> Vec<PlayerRow> {
     let order = order(standings, ratings, scale);
     let shown = |player| name(player)[0].clone();
-    let row = |(at, &player): (usize, &PlayerId)| {
+    let row = |(at, &(rank, player)): (usize, &(u32, PlayerId))| {
         let record = &standings.total().players[player.index()];
         let (games, [name, id]) = (record.games(), name(player));
         PlayerRow {
             player,
-            rank: at + 1,
+            rank,
             name,
             id,
             games: games.games(),
@@ -97,9 +99,10 @@ pub fn rows(
             losses: games.losses,
             draws: games.draws,
             score: games.score(),
+            points: standings.points(player),
             elo: ratings.players.get(player.index()).map_or(Estimate::Unknown, |rating| rating.elo),
             rating: scale.map(|scale| *scale.ratings.get(&player).unwrap_or(&Estimate::Unknown)),
-            los: order.get(at + 1).and_then(|next| ratings.los(player.index(), next.index())),
+            los: order.get(at + 1).and_then(|(_, next)| ratings.los(player.index(), next.index())),
             black: record.black,
             white: record.white,
             won_by: record.won_by.clone(),
@@ -113,18 +116,16 @@ pub fn rows(
     order.iter().enumerate().map(row).collect()
 }
 
-/// The players, best first; by points where nobody is rated.
-fn order(standings: &Standings, ratings: &Ratings, scale: Option<&Scale>) -> Vec<PlayerId> {
+/// The players with their ranks, best first; those of an event that points do not decide by an external scale, if it has one.
+fn order(standings: &Standings, ratings: &Ratings, scale: Option<&Scale>) -> Vec<(u32, PlayerId)> {
     let mut order = standings.order(ratings);
-    if ratings.players.is_empty() {
-        order.sort_by_key(|player| Reverse(standings.total().players[player.index()].half_points()));
-    }
-    if let Some(scale) = scale {
+    if let Some(scale) = scale.filter(|_| !standings.by_points()) {
         let rating = |player: &PlayerId| match scale.ratings.get(player) {
             Some(Estimate::AtLeast { value } | Estimate::AtMost { value }) => *value,
             other => other.and_then(Estimate::value).unwrap_or(f64::NEG_INFINITY),
         };
-        order.sort_by(|a, b| rating(b).total_cmp(&rating(a)));
+        order.sort_by(|(_, a), (_, b)| rating(b).total_cmp(&rating(a)));
+        (1..).zip(&mut order).for_each(|(place, (rank, _))| *rank = place);
     }
     order
 }

@@ -5,13 +5,15 @@ use crate::exhibit::{
     Cell,
     usage::{UsageRow, usage as usage_table},
 };
-use crate::{EventHistory, Language};
+use crate::{EventHistory, Language, PlayerRow};
 use maud::{Markup, html};
 
 /// The standings.
 pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
     let (report, words) = (&history.report, manner.language);
-    let table = report.standings_table(words, |row| manner.place(history, row.rank - 1, &row.name));
+    let place = |row: &PlayerRow| report.standings.iter().position(|other| other.player == row.player);
+    let table = report
+        .standings_table(words, |row| manner.place(history, place(row).unwrap_or(usize::MAX), &row.name));
     html! {
         (table.page(words.standings()))
         @for warning in &report.warnings { p.note { (plain(warning)) } }
@@ -27,10 +29,10 @@ pub fn cross(history: &EventHistory, manner: Manner) -> Markup {
     history.report.cross_table(manner.language, name).page(manner.language.cross_table())
 }
 
-/// Tables of stages that have a ranking of their own.
+/// Tables of stages that say more than the results of their players do.
 pub fn stages(history: &EventHistory, manner: Manner) -> Markup {
     let words = manner.language;
-    html! { @for stage in &history.report.stages {
+    html! { @for stage in history.report.stages.iter().filter(|stage| stage.is_ranked) {
         @let format = plain(words.pick(&stage.format, &stage.format_japanese));
         h3 { (format) }
         (stage.exhibit(words, |name| manner.cell(history, name)).page(&format))
@@ -40,7 +42,7 @@ pub fn stages(history: &EventHistory, manner: Manner) -> Markup {
 /// How the players used their time.
 pub fn usage(history: &EventHistory, words: Language) -> Markup {
     let manner = Manner { language: words, ..Manner::default() };
-    let row = |(place, row): (usize, &crate::PlayerRow)| UsageRow {
+    let row = |(place, row): (usize, &PlayerRow)| UsageRow {
         name: manner.place(history, place, &row.name),
         usage: &history.usage[row.player.index()],
         faults: row.faults,

@@ -84,7 +84,7 @@ pub async fn file(
     let (asked, secret, event) = (name.clone(), fields.text("secret").to_owned(), site.event().to_owned());
     let fits = move |store: &Store| is_known(store, &event, GameId(game), (&asked, &secret));
     office.may_appeal(visitor.peer, &name, fits).await?;
-    let order = Order { named: None, reason: Some(reason), command: Command::Appeal { game } };
+    let order = Order { named: None, reason: Some(reason), event: None, command: Command::Appeal { game } };
     carry_out(operations, format!("{name} (on the page)"), order).await?;
     Ok(filed(visitor.language, game))
 }

@@ -85,7 +85,8 @@ pub async fn content(
 }
 
 fn look(operations: &Operations) -> (Option<Listed>, Vec<Recorded>) {
-    let answer = operations.carry_out("", &Request { named: None, reason: None, command: Command::List });
+    let answer =
+        operations.carry_out("", &Request { named: None, reason: None, event: None, command: Command::List });
     let list = answer.ok().and_then(|answer| answer.list).map(|list| *list);
     let is_over = list.as_ref().is_some_and(|list| list.over);
     let recent = operations.recent(RECENT).into_iter().map(|(operation, undone)| {

@@ -64,7 +64,7 @@ fn machines(desk: &mut Desk) -> Result<Vec<Machine>, NoAnswer> {
 }
 
 fn presence(words: Language, word: &str) -> &'static str {
-    let known = Presence::ALL.into_iter().find(|presence| presence.word() == word);
+    let known = Presence::of(word);
     known.map_or("", |presence| words.presence(presence))
 }
 

@@ -13,19 +13,24 @@ use words::{Language, Phrase};
 /// Games of the list, newest first.
 const LISTED: u64 = 1000;
 
+/// The type of a text in UTF-8.
+const UTF8: &str = "text/plain; charset=utf-8";
+
 /// The record of a game. Other sites may read it.
 pub async fn record(site: &Site, number: &str, ending: &str) -> Result<Response, Refusal> {
     let missing = |words: Phrase| Refusal::new(StatusCode::NOT_FOUND, words);
     let (format, kind) = match ending {
-        "csa" => (Format::Csa, "text/plain; charset=utf-8"),
+        "csa" => (Format::Csa, UTF8),
         // As `renmei export` writes these endings.
         "kif" => (Format::Kif, "text/plain; charset=Shift_JIS"),
-        "kifu" => (Format::Kifu, "text/plain; charset=utf-8"),
+        "kifu" => (Format::Kifu, UTF8),
         "jkf" => (Format::Jkf, "application/json"),
         _ => return Err(missing(Language::record_formats)),
     };
     let number: u32 = number.parse().map_err(|_| missing(Language::record_address))?;
     let bytes = site.ask(move |desk| desk.record(GameId(number.into()), format)).await?;
+    // A record with characters that Shift_JIS lacks is in UTF-8.
+    let kind = if format == Format::Kif && str::from_utf8(&bytes).is_ok() { UTF8 } else { kind };
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "no-cache"),

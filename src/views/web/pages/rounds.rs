@@ -28,6 +28,7 @@ struct Round {
     stage: u8,
     round: u32,
     encounters: Vec<Encounter>,
+    byes: Vec<Bye>,
     /// Rounds of the stage, where it is a knock-out.
     #[serde(skip)]
     of: Option<u32>,
@@ -50,6 +51,15 @@ fn knockouts(event: &EventSummary, plan: &StoredPlan) -> Vec<Option<u32>> {
     rounds.collect()
 }
 
+/// A player without an opponent.
+#[derive(Serialize)]
+struct Bye {
+    player: u32,
+    name: String,
+    /// What the round is worth to it, by the event's scoring.
+    points: Points,
+}
+
 /// Two players in a round.
 #[derive(Serialize)]
 struct Encounter {
@@ -60,7 +70,26 @@ struct Encounter {
     /// By the event's scoring.
     points: [Points; 2],
     games: Vec<u64>,
+    /// The games in which each has black.
+    blacks: [u32; 2],
     running: bool,
+}
+
+impl Encounter {
+    /// Takes in a game with this black player.
+    fn add(&mut self, game: u64, black: u32) {
+        self.games.push(game);
+        self.blacks[usize::from(self.players[0] != black)] += 1;
+    }
+
+    /// The colour of a player, where it had one alone.
+    fn mark(&self, at: usize) -> &'static str {
+        match self.blacks {
+            blacks if blacks[1 - at] == 0 => "☗",
+            blacks if blacks[at] == 0 => "☖",
+            _ => "",
+        }
+    }
 }
 
 /// Rounds by stage and number, each with its encounters by their players, the lower number first.
@@ -73,13 +102,17 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
     let site = desk.site();
     let mut found = Rounds::new();
     // A game whose end viewers may not know yet is running for them.
-    let running = site.now(|live| take_running(&mut found, live)).unwrap_or_default();
+    let now = site.now(|live| (take_running(&mut found, live), byes(live, &plan)));
+    let (running, mut byes) = now.unwrap_or_default();
+    for round in byes.keys() {
+        found.entry(*round).or_default();
+    }
     desk.ended_games(MAX_GAMES, |game, veil| {
         if running.contains(&game.number) {
             return;
         }
         let encounter = encounter(&mut found, (game.stage, game.round), game.players, |at| veil.name(at));
-        encounter.games.push(game.number);
+        encounter.add(game.number, game.players[0]);
         if game.counts {
             let at = usize::from(encounter.players[0] != game.players[0]);
             let black = game.result.black_half_points();
@@ -94,9 +127,25 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
         encounters.iter_mut().for_each(|encounter| encounter.games.sort_unstable());
         encounters.sort_by_key(|encounter| encounter.games.first().copied());
         let of = knockouts.get(usize::from(stage)).copied().flatten();
-        Round { stage, round, encounters, of }
+        Round { stage, round, encounters, byes: byes.remove(&(stage, round)).unwrap_or_default(), of }
     });
     Ok(rounds.collect())
+}
+
+/// The byes that viewers may know of, by stage and round.
+fn byes(live: &Live, plan: &StoredPlan) -> BTreeMap<(u8, u32), Vec<Bye>> {
+    let (standings, scoring) = (live.fold.standings(), plan.ranking().scoring);
+    let mut found: BTreeMap<_, Vec<Bye>> = BTreeMap::new();
+    for stage in 0..u8::try_from(plan.stages.len()).unwrap_or(u8::MAX) {
+        for (round, player, half_points) in standings.byes(stage.into()) {
+            let name = live.player(player).to_owned();
+            if !live.facts.is_private(&name) {
+                let points = scoring.byes(half_points.into());
+                found.entry((stage, round)).or_default().push(Bye { player: player.0, name, points });
+            }
+        }
+    }
+    found
 }
 
 /// Takes the running games in; returns their numbers.
@@ -106,7 +155,7 @@ fn take_running(rounds: &mut Rounds, live: &Live) -> HashSet<u64> {
         let (pairing, name) = (game.pairing, |player| live.player(PlayerId(player)).to_owned());
         let encounter =
             encounter(rounds, (pairing.stage, pairing.round), game.players().map(|id| id.0), name);
-        encounter.games.push(game.id.0);
+        encounter.add(game.id.0, game.players()[0].0);
         encounter.running = true;
         game.id.0
     };
@@ -126,6 +175,7 @@ fn encounter(
         half_points: [0, 0],
         points: [Points::ZERO; 2],
         games: vec![],
+        blacks: [0, 0],
         running: false,
     })
 }
@@ -137,20 +187,25 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Re
     let content = html! {
         @for stage in 0..=stages {
             @if stages > 0 { h2 { (language.stage(u32::from(stage) + 1)) } }
+            @let last = rounds.iter().rfind(|round| round.stage == stage).map(|round| round.round);
             div.rounds { @for round in rounds.iter().filter(|round| round.stage == stage) {
-                section.round {
+                section.round.current[Some(round.round) == last] {
                     h3 { (round.name(language)) }
                     @for encounter in &round.encounters {
                         div.encounter.running[encounter.running] {
                             @for at in [0, 1] {
                                 p.won[encounter.half_points[at] > encounter.half_points[1 - at]] {
-                                    a href=(format!("/players/{}", encounter.players[at])) { (encounter.names[at]) }
+                                    a href=(format!("/players/{}", encounter.players[at])) { (encounter.mark(at)) (encounter.names[at]) }
                                     b { (encounter.points[at].shortest()) }
                                 }
                             }
                             p.facts { @for number in encounter.games.iter().take(12) { a href=(format!("/games/{number}")) { "#" (number) } " " } }
                         }
                     }
+                    @for bye in &round.byes { div.encounter {
+                        p.won { a href=(format!("/players/{}", bye.player)) { (bye.name) } b { (bye.points.shortest()) } }
+                        p.facts { (language.bye()) }
+                    } }
                 }
             } }
         }

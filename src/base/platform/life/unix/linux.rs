@@ -11,7 +11,10 @@ use super::{
     super::{Ending, Program},
     Child, Command, Exit, Pipes, Tree, log_end, spawn_alone,
 };
-use guardian::{ControlGroup, Errand, News, orphans};
+use guardian::{
+    ControlGroup, Errand, News,
+    orphans::{self, Guardian},
+};
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     sys::{
@@ -80,7 +83,7 @@ async fn try_spawn(program: &Program) -> io::Result<Child> {
         _ => Err(io::Error::other("its guardian ended before it was started")),
     };
     let teller =
-        Teller { name: program.name.clone(), pid: *started.as_ref().unwrap_or(&guardian), tell: None };
+        Teller { name: program.name.clone(), pid: *started.as_ref().unwrap_or(&guardian.pid), tell: None };
     let exit = watch(teller, news, guardian, control.clone());
     let wrapped = program.strict.is_some();
     let guarded = Guarded { engine: started?, guardian, line, wrapped, control };
@@ -88,7 +91,7 @@ async fn try_spawn(program: &Program) -> io::Result<Child> {
 }
 
 /// Has a task of its own await the end of an engine and of what it has started.
-fn watch(mut teller: Teller, news: OwnedReadHalf, guardian: Pid, control: Option<ControlGroup>) -> Exit {
+fn watch(mut teller: Teller, news: OwnedReadHalf, guardian: Guardian, control: Option<ControlGroup>) -> Exit {
     let ((tell, told), (clear, cleared)) = (oneshot::channel(), oneshot::channel());
     teller.tell = Some(tell);
     tokio::task::spawn(async move {
@@ -133,8 +136,9 @@ fn errand(program: &Program) -> io::Result<Errand> {
     })
 }
 
-/// Waits for the end of an engine, and of its guardian, who has ended everything else by then.
-async fn await_end(mut news: OwnedReadHalf, guardian: Pid, mut teller: Teller) {
+/// Waits for the end of an engine and of everything that it has started: the guardian tells it, or the fork server where the
+/// guardian was killed.
+async fn await_end(mut news: OwnedReadHalf, guardian: Guardian, mut teller: Teller) {
     let (mut excess, mut is_cleared) = (None, false);
     let ending = |excess: Option<&'static str>, status: Option<ExitStatus>| {
         excess.map_or_else(|| super::ending(status), Ending::Excess)
@@ -143,14 +147,17 @@ async fn await_end(mut news: OwnedReadHalf, guardian: Pid, mut teller: Teller) {
         match news {
             News::Ended(status) => teller.tell(ending(excess, Some(status))),
             News::Started(_) => {}
-            News::Failed(_) | News::Cleared => is_cleared = true,
+            News::Failed(_) | News::Cleared => {
+                is_cleared = true;
+                break;
+            }
             beyond => excess = excess.or(excess_text(beyond)),
         }
     }
     orphans::forget(guardian);
     teller.tell(ending(excess, None));
     if !is_cleared {
-        let _panicked = tokio::task::spawn_blocking(orphans::end).await;
+        let _panicked = tokio::task::spawn_blocking(move || orphans::end(guardian)).await;
     }
 }
 
@@ -175,7 +182,7 @@ async fn next_news(line: &mut OwnedReadHalf) -> Option<News> {
 #[derive(Debug)]
 pub(in super::super) struct Guarded {
     engine: Pid,
-    guardian: Pid,
+    guardian: Guardian,
     /// The line to the guardian; closed, it ends everything.
     line: OwnedWriteHalf,
     /// True if the process is that of a sandbox, and the engine runs below it.
@@ -195,9 +202,12 @@ impl Guarded {
         let _gone = self.line.try_write(&[signal as u8]);
     }
 
-    /// Ends an engine that may have stopped its guardian. As long as its end was not told, its number is its own.
+    /// Ends an engine that may have stopped its guardian, and whoever stands in for it. As long as its end was not told, its
+    /// number is its own.
     pub fn strike(&self) {
-        let _gone = (kill(self.guardian, Signal::SIGCONT), killpg(self.engine, Signal::SIGKILL));
+        let Guardian { pid, server } = self.guardian;
+        let _gone = [pid, server].map(|stopped| kill(stopped, Signal::SIGCONT));
+        let _gone = killpg(self.engine, Signal::SIGKILL);
     }
 
     /// Most memory of the control group in KiB, where the engine has one.

@@ -12,10 +12,7 @@ use referee::{
     game::{Answer, Order, Reply},
 };
 use std::time::Duration;
-use tokio::{
-    sync::watch,
-    time::{Instant, timeout},
-};
+use tokio::{sync::watch, time::Instant};
 
 /// Positions from the opening and the middle game.
 const POSITIONS: [&str; 2] = [
@@ -81,14 +78,7 @@ impl<L: Launcher> Actor<L> {
         let begun = Instant::now();
         self.conversation.order(order, begun, &mut self.effects);
         let limit = self.player.engine.limits.stop;
-        let reply = match timeout(EACH + PATIENCE, self.next_reply(progress)).await {
-            Ok(reply) => reply?,
-            Err(_) => {
-                self.effects.write.extend_from_slice(b"stop\n");
-                let late = |_| Failing::Late(EACH + PATIENCE + limit);
-                timeout(limit, self.next_reply(progress)).await.map_err(late)??
-            }
-        };
+        let reply = self.reply_within(EACH + PATIENCE, limit, progress).await?;
         match reply {
             Some(Reply::Answer(answer)) => Ok(told(&answer, begun.elapsed())),
             other => Err(Failing::Unasked(Box::new(other))),

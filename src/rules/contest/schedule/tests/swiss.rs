@@ -433,7 +433,7 @@ fn seeds_enter_later_stages_and_others_play_for_the_places_behind() {
     assert_eq!(entrants(3), table(1)[2..]);
     assert_eq!(host.schedule.total(), Some(host.counted().len() as u64));
     let order = host.standings.order(&fit(&host.standings.cross_table()));
-    let order: Vec<u32> = order.into_iter().map(|player| player.0).collect();
+    let order: Vec<u32> = order.into_iter().map(|(_, player)| player.0).collect();
     assert_eq!([&order[..4], &order[4..10]], [&table(2)[..], &table(3)[..]]);
 }
 

@@ -3,8 +3,10 @@
 use crate::csa::game_name::Wish;
 use std::fmt;
 
-/// A command of the extended mode.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A command of the extended mode. Its word is the name of the variant in capitals, unless it says another: a command cannot
+/// be without one, and [`read`] takes every word.
+#[derive(Clone, Debug, PartialEq, Eq, strum::EnumDiscriminants)]
+#[strum_discriminants(name(Verb), vis(), derive(strum::EnumString), strum(serialize_all = "UPPERCASE"))]
 pub enum Command {
     /// `%%HELP`.
     Help,
@@ -19,6 +21,12 @@ pub enum Command {
     /// `%%SHOW id`: the state of a game.
     Show(String),
     /// `%%MONITORON id`, `%%MONITOROFF id`, and the same with MONITOR2.
+    #[strum_discriminants(strum(
+        serialize = "MONITORON",
+        serialize = "MONITOROFF",
+        serialize = "MONITOR2ON",
+        serialize = "MONITOR2OFF"
+    ))]
     Monitor {
         /// The game.
         game: String,
@@ -28,6 +36,7 @@ pub enum Command {
         on: bool,
     },
     /// `%%GAME name +`: wait for an opponent; without a name, stop waiting. `%%CHALLENGE` does not wait.
+    #[strum_discriminants(strum(serialize = "GAME", serialize = "CHALLENGE"))]
     Seek {
         /// True if only a waiting player is accepted as opponent.
         challenge: bool,
@@ -39,6 +48,7 @@ pub enum Command {
     /// `%%CHAT text`.
     Chat(String),
     /// `%%CHATON`, `%%CHATOFF`: hear chat in games as well, or not. shogi-server does not know it; it sends chat always.
+    #[strum_discriminants(strum(serialize = "CHATON", serialize = "CHATOFF"))]
     ChatInGames(bool),
     /// `%%SETBUOY name moves [count]`: games of that name start after these moves.
     SetBuoy {
@@ -63,6 +73,7 @@ pub enum Command {
         plies: Option<i64>,
     },
     /// `%%%...`: private commands of other programs, which are ignored.
+    #[strum_discriminants(strum(disabled))]
     Private(String),
 }
 
@@ -74,28 +85,25 @@ pub(super) fn read(line: &str) -> Option<Command> {
     let (word, rest) = command.split_once(' ').map_or((command, None), |(word, rest)| (word, Some(rest)));
     let name = || rest.filter(|rest| !rest.is_empty() && !rest.contains(' ')).map(str::to_owned);
     let alone = |command: Command| rest.is_none().then_some(command);
-    let watch = |moves_only, on| name().map(|game| Command::Monitor { game, moves_only, on });
-    match word {
-        "HELP" => alone(Command::Help),
-        "VERSION" => alone(Command::Version),
-        "WHO" => alone(Command::Who),
-        "LIST" => alone(Command::List),
-        "RATING" => alone(Command::Rating),
-        "SHOW" => name().map(Command::Show),
-        "MONITORON" => watch(false, true),
-        "MONITOROFF" => watch(false, false),
-        "MONITOR2ON" => watch(true, true),
-        "MONITOR2OFF" => watch(true, false),
-        "GAME" => seek(false, rest),
-        "CHALLENGE" => seek(true, rest),
-        "CHAT" => rest.map(|text| Command::Chat(text.to_owned())),
-        "CHATON" => alone(Command::ChatInGames(true)),
-        "CHATOFF" => alone(Command::ChatInGames(false)),
-        "SETBUOY" => set_buoy(rest?),
-        "DELETEBUOY" => name().map(Command::DeleteBuoy),
-        "GETBUOYCOUNT" => name().map(Command::GetBuoyCount),
-        "FORK" => fork(rest?),
-        _ => None,
+    match word.parse().ok()? {
+        Verb::Help => alone(Command::Help),
+        Verb::Version => alone(Command::Version),
+        Verb::Who => alone(Command::Who),
+        Verb::List => alone(Command::List),
+        Verb::Rating => alone(Command::Rating),
+        Verb::Show => name().map(Command::Show),
+        Verb::Monitor => {
+            let (moves_only, on) = (word.contains('2'), word.ends_with("ON"));
+            name().map(|game| Command::Monitor { game, moves_only, on })
+        }
+        Verb::Seek => seek(word == "CHALLENGE", rest),
+        Verb::Chat => rest.map(|text| Command::Chat(text.to_owned())),
+        Verb::ChatInGames => alone(Command::ChatInGames(word == "CHATON")),
+        Verb::SetBuoy => set_buoy(rest?),
+        Verb::DeleteBuoy => name().map(Command::DeleteBuoy),
+        Verb::GetBuoyCount => name().map(Command::GetBuoyCount),
+        Verb::Fork => fork(rest?),
+        Verb::Private => None, // its second per cent sign was read above
     }
 }
 

@@ -4,8 +4,10 @@
 //! links the whole program again: 4 ms of processor time an engine, most of what a short game costs. A fork of the server
 //! costs a tenth, and guardians share its memory.
 //!
-//! The server is asked over a socket that carries the descriptors of a guardian, and answers with its process. It ends
-//! with the program that asks. What a guardian leaves behind is adopted by that program, not by the server.
+//! The server is asked over a socket that carries the descriptors of a guardian, and answers with its process. It adopts
+//! what a killed guardian leaves behind and ends it ([`watch`]).
+
+mod watch;
 
 use super::NAME;
 use crate::files::give_users_umask;
@@ -14,15 +16,15 @@ use nix::{
     errno::Errno,
     sched::{sched_getaffinity, sched_setaffinity},
     sys::{
-        prctl::set_name,
-        signal::{SigHandler, SigSet, Signal, signal},
+        prctl::{set_child_subreaper, set_name},
+        signal::SigSet,
         socket::{
             AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recv, recvmsg,
-            send, sendmsg, setsockopt, socketpair, sockopt,
+            sendmsg, setsockopt, socketpair, sockopt,
         },
         time::{TimeVal, TimeValLike},
     },
-    unistd::{ForkResult, Pid, fork, getppid, setsid},
+    unistd::{Pid, getppid, setsid},
 };
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -32,6 +34,7 @@ use std::{
     },
     process::{Child, Command, Stdio},
 };
+use watch::Watch;
 
 /// Seconds in which the server answers.
 const PATIENCE: i64 = 10;
@@ -106,11 +109,11 @@ impl Drop for ForkServer {
     }
 }
 
-/// The life of the server. Returns in each guardian, with its ends, and in the server when the program that asks is gone.
+/// The life of the server. Returns in each guardian, with its ends, and in the server when the program that asks is gone
+/// and nothing is left of its engines.
 ///
 /// # Errors
 /// When the socket is none.
-#[allow(unsafe_code)]
 pub(super) fn serve(socket: OwnedFd) -> io::Result<Option<Ends>> {
     let _only_a_name = set_name(c"renmei-guardian");
     // Whoever asks a whole group to end means the engines and the manager.
@@ -119,23 +122,8 @@ pub(super) fn serve(socket: OwnedFd) -> io::Result<Option<Ends>> {
     if let Ok(cores) = sched_getaffinity(getppid()) {
         let _inherited_ones_stay = sched_setaffinity(Pid::from_raw(0), &cores);
     }
-    // SAFETY: no handler is installed; guardians that end are to leave nothing behind.
-    unsafe { signal(Signal::SIGCHLD, SigHandler::SigIgn)? };
-    while let Some(ends) = receive(&socket)? {
-        // SAFETY: this process has one thread.
-        let answer = match unsafe { fork() } {
-            Ok(ForkResult::Child) => {
-                // SAFETY: no handler is installed; a guardian waits for its children.
-                unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl)? };
-                setsid()?;
-                return Ok(Some(ends));
-            }
-            Ok(ForkResult::Parent { child }) => child.as_raw(),
-            Err(error) => -(error as i32),
-        };
-        send(socket.as_raw_fd(), &answer.to_le_bytes(), MsgFlags::MSG_NOSIGNAL)?;
-    }
-    Ok(None)
+    set_child_subreaper(true)?;
+    Watch::new(socket)?.keep()
 }
 
 /// The next request; `None` when the program that asks is gone.

@@ -1,5 +1,5 @@
-//! The guardians of this program, and what is left of an engine whose guardian was killed: this program adopts it and
-//! ends it.
+//! The guardians of this program. What a killed guardian leaves behind is ended by the fork server, and by this program
+//! where the server was killed as well.
 
 use super::{
     fork_server::{Ends, ForkServer},
@@ -22,12 +22,19 @@ static SERVER: Mutex<Option<ForkServer>> = Mutex::new(None);
 /// The guardians that live.
 static GUARDIANS: LazyLock<Mutex<HashSet<i32>>> = LazyLock::new(Mutex::default);
 
+/// A guardian, and the fork server that it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Guardian {
+    pub pid: Pid,
+    pub server: Pid,
+}
+
 /// Starts a guardian with these ends.
 ///
 /// # Errors
 /// `ConnectionReset` when the fork server was killed: the next call starts another. Others when this program cannot be
 /// executed anew, or has no descriptors or processes left.
-pub(in super::super) fn guardian(ends: &Ends) -> io::Result<Pid> {
+pub(in super::super) fn guardian(ends: &Ends) -> io::Result<Guardian> {
     let mut place = SERVER.lock();
     let server = match place.take() {
         Some(server) => server,
@@ -36,25 +43,28 @@ pub(in super::super) fn guardian(ends: &Ends) -> io::Result<Pid> {
             ForkServer::start()?
         }
     };
-    let forked = server.fork(ends);
+    let (forked, server_pid) = (server.fork(ends), Pid::from_raw(server.id()));
     if !matches!(&forked, Err(error) if error.kind() == io::ErrorKind::ConnectionReset) {
         *place = Some(server);
     }
     let pid = forked?;
     GUARDIANS.lock().insert(pid.as_raw());
-    Ok(pid)
+    Ok(Guardian { pid, server: server_pid })
 }
 
 /// Notes that a guardian has ended.
-pub(in super::super) fn forget(guardian: Pid) {
-    GUARDIANS.lock().remove(&guardian.as_raw());
+pub(in super::super) fn forget(guardian: Guardian) {
+    GUARDIANS.lock().remove(&guardian.pid.as_raw());
     // It is a child of this program only if the fork server was killed.
-    let _not_ours = waitpid(guardian, Some(WaitPidFlag::WNOHANG));
+    let _not_ours = waitpid(guardian.pid, Some(WaitPidFlag::WNOHANG));
 }
 
 /// Ends what this program has adopted: children in a session that is not its own, apart from guardians. Called when a
-/// guardian was killed, which only the engine itself has reason to do.
-pub(in super::super) fn end() {
+/// guardian and its server were killed, which only an engine has reason to do.
+pub(in super::super) fn end(killed: Guardian) {
+    // The lines of a process that dies end before others adopt its children. A server that is dropped is waited for.
+    drop(SERVER.lock().take_if(|server| server.id() == killed.server.as_raw()));
+    let _adopted = waitpid(killed.pid, None);
     let (own, session) = (getpid(), getsid(None).map(Pid::as_raw));
     loop {
         let server = SERVER.lock();

@@ -1,6 +1,6 @@
 //! The descendants of a process, as the kernel shows them.
 
-use crate::proc::{Stat, numbers};
+use crate::proc::{Stat, children, numbers};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -13,15 +13,6 @@ use std::{
 /// All processes that can be seen.
 pub(in super::super) fn all() -> HashMap<i32, Stat> {
     numbers("/proc").filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
-}
-
-/// The children of a process: each of its threads may have some.
-fn children(pid: i32) -> Vec<i32> {
-    let tasks = format!("/proc/{pid}/task");
-    let lines =
-        numbers(&tasks).filter_map(|thread| fs::read_to_string(format!("{tasks}/{thread}/children")).ok());
-    let lines: String = lines.collect();
-    lines.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// The first process below a sandbox that is not the sandbox's own.
