@@ -408,7 +408,7 @@ mod tests {
         let fold = |entries: &[Entry]| {
             let mut tuner = Tuner::new(spec(20));
             entries.iter().for_each(|entry| _ = tuner.fold(entry));
-            (tuner.tuning.applied(), tuner.tuning.values()[0], tuner.course.len())
+            (tuner.tuning.applied(), tuner.tuning.values()[0])
         };
         let lost = Outcome::loss(Color::Black, WinBy::Resignation);
         let played: Vec<Entry> = (0..20).map(won).collect();

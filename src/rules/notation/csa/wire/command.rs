@@ -4,7 +4,7 @@ use crate::csa::game_name::Wish;
 use std::fmt;
 
 /// A command of the extended mode. Its word is the name of the variant in capitals, unless it says another: a command cannot
-/// be without one, and [`read`] takes every word.
+/// be without one, and `read` takes every word.
 #[derive(Clone, Debug, PartialEq, Eq, strum::EnumDiscriminants)]
 #[strum_discriminants(name(Verb), vis(), derive(strum::EnumString), strum(serialize_all = "UPPERCASE"))]
 pub enum Command {
