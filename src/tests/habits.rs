@@ -100,7 +100,7 @@ fn what_has_no_counterpart_is_refused_by_name_with_what_to_do_and_nothing_is_sta
         ("-each tc=40/60", &["tc=40/60", "byoyomi"]),
         ("-each tc=inf", &["tc=inf", "nodes="]),
         ("-each tc=fast", &["tc=fast", "10+0.1"]),
-        ("-each proto=uci", &["proto=uci", "USI"]),
+        ("-each proto=xboard", &["proto=xboard", "USI"]),
         ("-each conf=mine", &["conf=mine", "cmd="]),
         ("-variant standard", &["-variant standard", "shogi"]),
         ("-tournament knockout", &["-tournament knockout", "renmei init denou"]),

@@ -76,12 +76,13 @@ fn write_events(desk: &Desk, pause: u32) {
     }
 }
 
-/// Plays the events and kills the hall after some games. On a slow machine all may be over before the eighth game is seen
-/// here: then once more, with engines that think longer.
+/// Plays the events and kills the hall after some games. On a slow machine each may be over, or not begun, before the eighth
+/// game is seen here: then once more, with engines that think longer.
 fn interrupt(desk: &Desk) {
-    let is_over = |name: &str| {
+    let is_under_way = |name: &str| {
         let report = desk.renmei(&["report", &format!("events/{name}.db"), "--json"]);
-        serde_json::from_slice(&report.stdout).is_ok_and(|report: Value| report["complete"] == true)
+        serde_json::from_slice(&report.stdout)
+            .is_ok_and(|report: Value| report["complete"] == false && report["games"] != 0)
     };
     for pause in [PAUSE, 40, 320, 2560] {
         write_events(desk, pause);
@@ -92,7 +93,7 @@ fn interrupt(desk: &Desk) {
         first.until("/api/events", is_enough);
         drop(first);
         none_left(&desk.dir.path().display().to_string());
-        if !EVENTS.into_iter().all(is_over) {
+        if EVENTS.into_iter().any(is_under_way) {
             return;
         }
         for file in fs::read_dir(desk.path("events")).unwrap().map(|file| file.unwrap().path()) {

@@ -90,7 +90,8 @@ fn the_device_that_an_engine_computes_on_is_told_before_the_first_game_and_by_ch
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     let cmd = format!("cmd={}", path.display());
     let engines: [&[&str]; 2] = [&[&cmd, "name=a"], &[&format!("cmd={random}"), "name=b"]];
-    let said = stderr(&desk.play(&engines, &["--games", "2", "--max-moves", "6"]).output);
+    let said =
+        stderr(&desk.play(&engines, &["--games", "2", "--max-moves", "6", "--openings", "none"]).output);
     assert!(said.contains("engine `a` computes on cuda:0 Some GPU, f16"), "{said}");
     assert!(!said.contains("too early") && !said.contains("engine `b` computes"), "{said}");
     let checked = desk.renmei(&["check", "--json", &path.display().to_string()]);
@@ -156,8 +157,10 @@ fn an_engine_that_computes_at_rest_or_scores_for_black_is_named_by_match_report_
     let [cmd, busy] = puppet("--mode busy");
     let [_, black] = puppet("--mode blackview");
     let engines: [&[&str]; 2] = [&[&cmd, "name=busy", &busy], &[&cmd, "name=black", &black]];
-    let played =
-        desk.play(&engines, &["--games", "2", "--max-moves", "6", "--resign", "score=1000", "moves=3"]);
+    let played = desk.play(
+        &engines,
+        &["--games", "2", "--max-moves", "6", "--openings", "none", "--resign", "score=1000", "moves=3"],
+    );
     let said = stderr(&played.output);
     let report = desk.renmei(&["report", desk.db().to_str().unwrap()]);
     let report = String::from_utf8_lossy(&report.stdout).into_owned();

@@ -187,27 +187,17 @@ fn send(mut client: &Stream, answer: &Answer) -> io::Result<()> {
 mod tests {
     use super::*;
     use arena::operations::command::Command;
-    use referee::{
-        entry::Entry,
-        operation::InForce,
-        sink::{SideRecord, Sink},
-    };
-
-    #[derive(Debug)]
-    struct Nowhere;
-
-    impl Sink for Nowhere {
-        fn happened(&self, _: Entry) {}
-
-        fn keep(&self, _: SideRecord) {}
-    }
+    use journal::{EventHead, Journal};
+    use referee::operation::InForce;
 
     #[test]
     fn an_order_for_another_event_of_the_database_is_refused_and_every_answer_names_its_event() {
         let dir = tempfile::tempdir().unwrap();
         let database = dir.path().join("both.db");
-        std::fs::write(&database, "").unwrap();
-        let operations = Operations::new(InForce::default(), Arc::new(Nowhere));
+        let head = EventHead { name: "p", kind: "run", plan: "{}", fingerprint: "{}" };
+        let opening = Journal::open(&database, &head).unwrap();
+        let operations = Operations::new(InForce::default(), opening.sink());
+        let _journal = opening.start(vec![operations.reader()], || ()).unwrap();
         let _door = Door::open(&database, "p", operations.clone()).unwrap();
         let ask = |event: Option<&str>| -> Answer {
             let event = event.map(str::to_owned);

@@ -4,7 +4,7 @@ use crate::notify::Notifier;
 use crate::{
     EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed, machines,
     output::{Printable, Stream},
-    prepare::{build, check_log, identify, listen, look, openings},
+    prepare::{build, check_log, identify, listen, look, openings, past_the_limit},
     print,
     reread::{Reread, RunningFile},
     tuning::{self, Tuner},
@@ -190,7 +190,7 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, Failure> {
     check_log(&plan.log)?;
     let lines = openings(plan)?;
-    warn_about(plan, lines.len(), say);
+    warn_about(plan, &lines, say);
     let found = look(plan)?;
     let tuner = tuning::begin(plan, &found.shown, &|line| say(line))?;
     let identities = identify(plan, &found.shown, say)?;
@@ -346,7 +346,7 @@ pub(crate) fn print_how_to_resume(json: bool) {
 }
 
 /// Prints what a user may not expect of the plan.
-fn warn_about(plan: &Plan, lines: usize, say: &Say) {
+fn warn_about(plan: &Plan, lines: &[Opening], say: &Say) {
     for skipped in &plan.skipped {
         say(&format!("skipping `{}`: {}", skipped.name, skipped.reason));
     }
@@ -359,7 +359,8 @@ fn warn_about(plan: &Plan, lines: usize, say: &Say) {
     for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
         say(&line);
     }
-    repeats(plan, lines).iter().for_each(|line| say(line));
+    past_the_limit(lines, &plan.rules).iter().for_each(|(line, _)| say(line));
+    repeats(plan, lines.len()).iter().for_each(|line| say(line));
 }
 
 /// A warning where two engines that always answer alike meet more often than there are opening lines: each line carries one

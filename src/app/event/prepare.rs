@@ -39,22 +39,25 @@ pub(crate) fn openings(plan: &Plan) -> Result<Vec<Opening>, Failure> {
     let openings = plan.openings.as_ref().map(openings::load).transpose();
     let openings = openings.map_err(|faults| Failure::Usage(faults.to_string()))?.unwrap_or_default();
     match past_the_limit(&openings, &plan.rules) {
-        Some(fault) => Err(Failure::Usage(fault)),
-        None => Ok(openings),
+        Some((fault, true)) => Err(Failure::Usage(fault)),
+        _ => Ok(openings),
     }
 }
 
-/// Openings that leave no move: each of their games would be drawn by the limit after one ply.
-fn past_the_limit(openings: &[Opening], rules: &Rules) -> Option<String> {
+/// Openings that leave no move: each of their games would be drawn by the limit after one ply. True with all openings, so
+/// that no other game is left.
+pub(crate) fn past_the_limit(openings: &[Opening], rules: &Rules) -> Option<(String, bool)> {
     let most = rules.max_moves?;
     let (at, plies) = openings.iter().map(Opening::plies).enumerate().find(|(_, plies)| *plies >= most)?;
     let count = openings.iter().filter(|opening| opening.plies() >= most).count();
-    Some(format!(
+    let fault = format!(
         "{count} of {} leave no move of the {most} in `rules.max_moves` (`--max-moves`), in which the moves before the \
-         start count: line {} begins after {plies}; raise the limit, or cut the lines with `openings.plies` (`--plies`)",
+         start count, so that their games are drawn after one ply: line {} begins after {plies}; raise the limit, or cut the \
+         lines with `openings.plies` (`--plies`)",
         number(openings.len(), "opening line"),
         at + 1
-    ))
+    );
+    Some((fault, count == openings.len()))
 }
 
 /// Has every engine of a plan do once what it does in a game.
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn openings_that_leave_no_move_are_refused() {
+    fn openings_that_leave_no_move_are_named_and_refused_where_there_is_no_other() {
         let rules = |most| Rules { max_moves: most, ..Rules::default() };
         let short = Opening::of_usi(referee::opening::EVEN, "7g7f 3c3d").unwrap();
         let late = Opening { start: referee::opening::EVEN.replace(" - 1", " - 300"), moves: vec![] };
@@ -118,9 +121,10 @@ mod tests {
         let both = [short, late];
         assert_eq!(past_the_limit(&both, &rules(Some(300))), None);
         assert_eq!(past_the_limit(&both, &rules(None)), None);
-        let fault = past_the_limit(&both, &rules(Some(256))).unwrap();
+        let (fault, is_all) = past_the_limit(&both, &rules(Some(256))).unwrap();
+        assert!(!is_all, "games can begin from the other one");
         assert!(fault.starts_with("1 of 2 opening lines leave no move of the 256"), "{fault}");
         assert!(fault.contains("line 2 begins after 299;"), "{fault}");
-        assert!(past_the_limit(&both, &rules(Some(2))).is_some());
+        assert!(past_the_limit(&both, &rules(Some(2))).is_some_and(|(_, is_all)| is_all));
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     rulings::{past, unreadable},
 };
 use contest::standings::Standings;
-use journal::{EventHead, EventId, Journal, Moves, Store};
+use journal::{EventHead, EventId, EventSummary, Journal, Moves, Store};
 use plan::StoredPlan;
 use referee::{
     entry::{Entry, GameId},
@@ -23,14 +23,16 @@ use std::{
 };
 use words::{Language, Message, refuse};
 
-/// Carries a request out on the last event of a database, for a person whom the system calls `user`, and answers when it is on the
+/// Carries a request out on the event of a database that it names, or on the last one, for a person whom the system calls `user`, and answers when it is on the
 /// disk; `None`: that event is not over.
 ///
 /// # Errors
 /// The refusal.
 pub fn carry_out(database: &Path, user: &str, request: &Request) -> Result<Option<Answer>, Message> {
     let events = Store::read(database).and_then(|store| store.events()).map_err(unreadable)?;
-    let Some(event) = events.into_iter().next_back().filter(|event| event.closed) else { return Ok(None) };
+    let is_meant = |event: &EventSummary| request.event.as_ref().is_none_or(|name| *name == event.name);
+    let meant = events.into_iter().rfind(is_meant);
+    let Some(event) = meant.filter(|event| event.closed) else { return Ok(None) };
     if !is_possible(&request.command) {
         return refuse(Language::only_corrections_now);
     }

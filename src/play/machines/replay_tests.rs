@@ -160,7 +160,6 @@ fn times_that_the_clock_does_not_charge_are_found() {
 #[test]
 fn a_result_that_does_not_follow_is_found() {
     let outcomes = [
-        Outcome::loss(Color::Black, WinBy::Resignation),
         Outcome::loss(Color::Black, WinBy::Time),
         Outcome::loss(Color::White, WinBy::Mate),
         Outcome::loss(Color::Black, WinBy::IllegalMove(Foul::Nifu)),
@@ -174,6 +173,9 @@ fn a_result_that_does_not_follow_is_found() {
         end(&mut altered).outcome = outcome;
         assert!(check(&fixture(), &altered).is_err(), "{outcome}");
     }
+    let mut early = ended_by(answer(Said::Resign));
+    end(&mut early).outcome = Outcome::loss(Color::Black, WinBy::Resignation);
+    assert!(check(&fixture(), &early).is_ok(), "a player may resign in the turn of the other");
     let mut other = ended_by(answer(Said::Resign));
     end(&mut other).pairing.index += 1;
     assert!(fault(&other).contains("not that of this game"));

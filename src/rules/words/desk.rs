@@ -90,9 +90,9 @@ messages! {
     event_is_adjourned(name: &str): "`{name}` stops; its running games are adjourned." = "`{name}` を停止し、対局を指し掛けにします。";
     event_is_in_bin(name: &str, bin: &str): "`{name}` was deleted; its files are in {bin}." = "`{name}` を削除しました。ファイルは {bin} にあります。";
     event_is_in_bin_without_games(name: &str, bin: &str, database: &str): "`{name}` was deleted; its file is in {bin}. Its games stay in {database}, which lies elsewhere or which another event uses, too." =
-        "`{name}` を削除しました。設定ファイルは {bin} にあります。対局は {database} に残ります(別の場所にあるか、ほかの大会も使っています)。";
+        "`{name}` を削除しました。設定ファイルは {bin} にあります。対局は {database} に残ります（別の場所にあるか、ほかの大会も使っています）。";
     another_process_plays_it: "another process plays it, such as `renmei run` in a terminal: end that first" =
-        "別のプロセス(端末の `renmei run` など)で進行中です。先にそちらを終了してください。";
+        "別のプロセス（端末の `renmei run` など）で進行中です。先にそちらを終了してください。";
     engine_changed_meanwhile: "this engine was changed meanwhile, and nothing was saved: open its page again to see both" =
         "このエンジンの設定はその間に変更されたため、保存していません。ページを開き直して確認してください。";
     changed_meanwhile: "The file was changed meanwhile and has this text now. Yours is below: saving it again replaces the other one." =

@@ -221,7 +221,7 @@ pub struct Report {
     pub uncounted: Causes,
     /// Advantage of the first move.
     pub first_move: FirstMove,
-    /// Tables of the stages, with tie-breaks, where points decide.
+    /// The stages that have begun, with their tables and tie-breaks; without rows where points do not decide.
     pub stages: Vec<StageTable>,
     /// The sequential test, if any.
     pub sprt: Option<TestReport>,
@@ -523,7 +523,7 @@ impl Report {
             names.join(language.pick(", ", "、"))
         };
         let name = names(&self.standings[..1]);
-        if self.stages.is_empty() {
+        if self.stages.iter().all(|stage| stage.table.is_empty()) {
             return Some(language.first_by_elo(&name, &Cell::elo(first.elo).text()));
         }
         let points = |row: &PlayerRow| row.points.shortest();
@@ -645,16 +645,16 @@ fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     let named = |row: Row| StageRow { name: info.player(row.player).to_owned(), row };
+    let played = |at: &usize| standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
     // Where points do not decide, a table by them would be a second order.
-    let played =
-        |at: &usize| standings.by_points() && standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
+    let rows = |at: usize| if standings.by_points() { standings.ranking(at) } else { vec![] };
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
             format: info.format_of(&info.stages[at..=at], Language::English),
             format_japanese: info.format_of(&info.stages[at..=at], Language::Japanese),
             is_ranked: standings.is_ranked(at),
-            table: standings.ranking(at).into_iter().map(named).collect(),
+            table: rows(at).into_iter().map(named).collect(),
         })
         .collect()
 }
