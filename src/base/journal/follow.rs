@@ -87,6 +87,11 @@ impl Follower {
         self.event
     }
 
+    /// True after the first look that found an entry: from then on no moves of the past are left out.
+    pub fn has_read(&self) -> bool {
+        self.place.seq > 0
+    }
+
     /// Passes every entry since the last look to `f`, with the database and its number in the log; moves have the number
     /// of the entry before them. The first look leaves out the moves of games that are over,
     /// but for [`Self::with_moves_since`].

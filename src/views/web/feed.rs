@@ -132,6 +132,11 @@ impl<'a> Feed<'a> {
                 fresh.iter_mut().for_each(|live| _ = fold(live, store, event, &mut news));
             }
         })?;
+        // A look at a log that is still empty is none: the next one leaves out the moves of games that are over by then.
+        if !follower.has_read() {
+            self.fresh = fresh;
+            return Ok(());
+        }
         hold.release(now(), &mut |seq, stamped| news.push((seq, stamped)));
         let boards = shared.boards.as_ref().filter(|boards| boards.has_news(&mut self.boards));
         if news.is_empty() && boards.is_none() && fresh.is_none() {

@@ -193,4 +193,19 @@ mod tests {
             assert!(told.contains("\"number\":4,") && !told.contains("\"number\":1,"), "{told}");
         }
     }
+
+    #[test]
+    fn an_event_is_shown_once_something_of_it_was_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("event.db");
+        let head = journal::EventHead { name: "e", kind: "run", plan: "{}", fingerprint: "{}" };
+        journal::Journal::open(&path, &head).unwrap().into_store();
+        let site = site_of(&path, "e");
+        let mut feed = Feed::new(&site);
+        feed.look().unwrap();
+        assert!(site.now(|_| ()).is_none(), "games that end before the next look would lack their moves");
+        play(&path, &[(1, 0, 1)]);
+        feed.look().unwrap();
+        assert!(site.now(|_| ()).is_some());
+    }
 }
