@@ -45,7 +45,7 @@ pub(crate) struct Seen {
 struct LookBounds {
     /// Games that ended earlier have no moves in the first look, in ms since 1970-01-01 UTC.
     since: i64,
-    /// Games that began and ended since the last look, of which the moves are told.
+    /// Limit of games that began and ended since the last look and still have their moves in it.
     short_games: usize,
     /// Entries of the log.
     entries: usize,

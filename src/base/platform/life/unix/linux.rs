@@ -136,7 +136,7 @@ fn errand(program: &Program) -> io::Result<Errand> {
     })
 }
 
-/// Waits for the end of an engine and of everything that it has started: the guardian tells it, or the fork server where the
+/// Waits for the end of an engine and of everything that it has started: the guardian reports it, or the fork server where the
 /// guardian was killed.
 async fn await_end(mut news: OwnedReadHalf, guardian: Guardian, mut teller: Teller) {
     let (mut excess, mut is_cleared) = (None, false);
