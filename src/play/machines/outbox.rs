@@ -1,7 +1,6 @@
 //! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
 
-use crate::MachineError;
-use crate::hub::WorkerId;
+use crate::{MachineError, hub::WorkerId, worker::NotKept};
 use platform::{files, locks::Lock};
 use referee::lease::LeaseId;
 use std::{
@@ -49,7 +48,11 @@ impl Outbox {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn keep(&self, lease: LeaseId, answer: &[u8]) -> io::Result<()> {
+    pub fn keep(&self, lease: LeaseId, answer: &[u8]) -> Result<(), NotKept> {
+        self.write(lease, answer).map_err(|why| NotKept::Io(self.directory.clone(), why))
+    }
+
+    fn write(&self, lease: LeaseId, answer: &[u8]) -> io::Result<()> {
         let part = self.directory.join(format!("{lease}.part"));
         let mut file = files::create(&part)?;
         file.write_all(answer)?;

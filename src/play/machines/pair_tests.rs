@@ -23,6 +23,7 @@ use referee::{
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     io,
+    path::PathBuf,
     sync::{
         LazyLock, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -508,7 +509,7 @@ impl World {
                 if !is_full {
                     self.machines[at].outbox.insert(lease, bytes);
                 }
-                let kept = if is_full { Err(io::Error::other("no space left").into()) } else { Ok(()) };
+                let kept = if is_full { Err(worker::NotKept::Io(PathBuf::new(), io::Error::other("no space left"))) } else { Ok(()) };
                 self.worker(at, worker::Input::Kept(lease, kept));
             }
             worker::Act::Forget(lease) => _ = self.machines[at].outbox.remove(&lease),

@@ -21,6 +21,9 @@ const PAUSE: Duration = Duration::from_millis(150);
 /// no memory.
 const WAITING: usize = 1_024;
 
+/// How the server refuses a subject.
+const FORBIDDEN: &str = "Permissions Violation";
+
 /// How a connection stands. It is made again by itself for as long as the client exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
@@ -30,6 +33,8 @@ pub enum Connection {
     Down,
     /// The server no longer knows this user, and is tried again: whoever joins anew hears why.
     Refused,
+    /// The server knows this user and forbids the subjects of its event: another event has the server now.
+    Elsewhere,
 }
 
 /// Everything that a connection needs.
@@ -133,12 +138,15 @@ fn follow(state: &mut Connection, event: &Event) -> bool {
     let now = match event {
         Event::Connected => Connection::Up,
         Event::ServerError(ServerError::AuthorizationViolation) => Connection::Refused,
+        Event::ServerError(ServerError::Other(text)) if text.starts_with(FORBIDDEN) => Connection::Elsewhere,
         Event::ClientError(ClientError::Other(text))
             if *text == ConnectErrorKind::AuthorizationViolation.to_string() =>
         {
             Connection::Refused
         }
-        Event::Disconnected | Event::Closed if *state == Connection::Up => Connection::Down,
+        Event::Disconnected | Event::Closed if matches!(state, Connection::Up | Connection::Elsewhere) => {
+            Connection::Down
+        }
         _ => *state,
     };
     std::mem::replace(state, now) != now
@@ -165,6 +173,10 @@ mod tests {
             (Event::Disconnected, Connection::Down),
             (Event::ClientError(ClientError::Other(violation)), Connection::Refused),
             (Event::Disconnected, Connection::Refused),
+            (Event::Connected, Connection::Up),
+            (Event::ServerError(ServerError::Other("Unknown Protocol".to_owned())), Connection::Up),
+            (Event::ServerError(ServerError::Other(format!("{FORBIDDEN} for Publish to \"x\""))), Connection::Elsewhere),
+            (Event::Disconnected, Connection::Down),
             (Event::Connected, Connection::Up),
         ] {
             follow(&mut state, &event);
