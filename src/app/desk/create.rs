@@ -223,7 +223,7 @@ fn page(words: Language, form: &Form) -> Page {
             @match preset {
                 Some((word, ..)) => {
                     input type="hidden" name="preset" value=(word);
-                    (field(form, "name", words.name_of_event(), title, true))
+                    (field(words, form, "name", words.name_of_event(), title, true))
                     (engines(words, form, kind))
                 },
                 None if kind.is_hosted() => (hosted::fields(words, form, kind)),
@@ -248,7 +248,7 @@ fn page(words: Language, form: &Form) -> Page {
 
 fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
-        (field(form, "name", words.name_of_event(), (kind.name())(words), true))
+        (field(words, form, "name", words.name_of_event(), (kind.name())(words), true))
         (engines(words, form, kind))
         (clock(words, form))
         div.columns { (numbers(words, form, kind)) }
@@ -283,7 +283,7 @@ fn clocks(words: Language, event: &Event) -> BTreeSet<String> {
 pub(crate) fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> Markup {
     html! {
         h2 { (words.text_of_event()) }
-        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (shown(fault)) "\n" } } }
+        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&shown(fault))) "\n" } } }
         form.order.wide method="post" action="/new/text" {
             (token())
             textarea name="text" rows="24" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
@@ -310,14 +310,21 @@ impl Form {
     }
 }
 
-pub(crate) fn wrong(form: &Form, name: &str) -> Markup {
-    html! { @for fault in form.faults(name) { em.wrong role="alert" { (fault) } } }
+pub(crate) fn wrong(words: Language, form: &Form, name: &str) -> Markup {
+    html! { @for fault in form.faults(name) { em.wrong role="alert" { (words.fault(fault)) } } }
 }
 
-pub(crate) fn field(form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {
+pub(crate) fn field(
+    words: Language,
+    form: &Form,
+    name: &str,
+    label: &str,
+    usual: &str,
+    required: bool,
+) -> Markup {
     let given = form.fields.text(name);
     let value = if given.is_empty() { usual } else { given };
-    html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(form, name)) } }
+    html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(words, form, name)) } }
 }
 
 /// The engines of the library that events are offered.
@@ -340,7 +347,7 @@ fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
         fieldset {
             legend { (words.engines()) }
-            (wrong(form, "engine"))
+            (wrong(words, form, "engine"))
             @if !tags.is_empty() { p { (words.choose_by_tag()) @for tag in &tags { " " a href=(with_tag(tag)) { (tag) } } } }
             @for engine in offered(form) {
                 label.tick {
@@ -365,7 +372,7 @@ fn clock(words: Language, form: &Form) -> Markup {
     html! {
         label { span { (words.clock()) }
             input name="clock" value=(value) list="clocks" maxlength="100" autocomplete="off" required;
-            (wrong(form, "clock"))
+            (wrong(words, form, "clock"))
         }
         datalist id="clocks" { @for clock in CLOCKS { option value=(clock) { (time_control(clock).map(|time| in_words(words, &time)).unwrap_or_default()) } } }
     }
@@ -374,12 +381,12 @@ fn clock(words: Language, form: &Form) -> Markup {
 fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
         @if kind == Kind::Sprt {
-            (field(form, "elo0", words.elo_of_h0(), "0", true))
-            (field(form, "elo1", words.elo_of_h1(), "10", true))
-        } @else { (field(form, "games", words.games_of_encounter(), kind.games(), true)) }
-        @if kind == Kind::Swiss { (field(form, "rounds", words.rounds(), "5", true)) }
-        (field(form, "concurrency", words.games_at_once(), "", false))
-        (field(form, "max_moves", words.draw_after(), MOVES, true))
+            (field(words, form, "elo0", words.elo_of_h0(), "0", true))
+            (field(words, form, "elo1", words.elo_of_h1(), "10", true))
+        } @else { (field(words, form, "games", words.games_of_encounter(), kind.games(), true)) }
+        @if kind == Kind::Swiss { (field(words, form, "rounds", words.rounds(), "5", true)) }
+        (field(words, form, "concurrency", words.games_at_once(), "", false))
+        (field(words, form, "max_moves", words.draw_after(), MOVES, true))
     }
 }
 
@@ -389,7 +396,7 @@ fn openings(words: Language, form: &Form) -> Markup {
     html! {
         label { span { (words.openings()) }
             input name="openings" list="openings" value=(if given.is_empty() { "built-in" } else { given }) maxlength="500" spellcheck="false" autocomplete="off";
-            (wrong(form, "openings"))
+            (wrong(words, form, "openings"))
         }
         datalist id="openings" {
             option value="built-in" { (words.openings_built_in()) }

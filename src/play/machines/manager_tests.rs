@@ -607,7 +607,8 @@ fn a_worker_whose_disk_is_full_throws_no_answer_away_and_plays_on_once_there_is_
         assert_eq!(acts.len(), usize::from(is_kept), "it is said once, and sent once it is kept: {acts:?}");
     }
     let acts = worker.handle(Moment::now(), tick());
-    let says_so = |act: &worker::Act| matches!(act, worker::Act::Ask(worker::Request::Hello(hello)) if hello.ready);
+    let says_so =
+        |act: &worker::Act| matches!(act, worker::Act::Ask(worker::Request::Hello(hello)) if hello.ready);
     assert!(acts.iter().any(says_so), "{acts:?}");
 }
 

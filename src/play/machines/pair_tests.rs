@@ -509,7 +509,11 @@ impl World {
                 if !is_full {
                     self.machines[at].outbox.insert(lease, bytes);
                 }
-                let kept = if is_full { Err(worker::NotKept::Io(PathBuf::new(), io::Error::other("no space left"))) } else { Ok(()) };
+                let kept = if is_full {
+                    Err(worker::NotKept::Io(PathBuf::new(), io::Error::other("no space left")))
+                } else {
+                    Ok(())
+                };
                 self.worker(at, worker::Input::Kept(lease, kept));
             }
             worker::Act::Forget(lease) => _ = self.machines[at].outbox.remove(&lease),

@@ -56,7 +56,9 @@ pub enum Broken {
     #[error("its engines are others than before: {}", .0.join("; "))]
     OtherEngines(Vec<String>),
     /// The event is not the one that it has looked at.
-    #[error("the manager plays another event now, or this one with another configuration: start this worker again")]
+    #[error(
+        "the manager plays another event now, or this one with another configuration: start this worker again"
+    )]
     OtherEvent,
     /// Its key opens the door no more.
     #[error("the server does not know this machine any more: join with the line that the manager prints now")]

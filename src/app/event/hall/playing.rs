@@ -57,7 +57,7 @@ impl Hall<'_> {
         let weight = preflight::cores_of_a_game(&plan, &prepared.engines).min(places);
         // There may be as many games as there are places, so that their number can be changed while they are played.
         let wanted = plan.concurrency;
-        plan.concurrency = (places / weight).max(1);
+        plan.concurrency = places.checked_div(weight).unwrap_or(wanted).max(1);
         let (lines, event) = play::open(&plan, false, prepared, &cue.say)?;
         let lane = self.lane(cue, &plan, weight);
         lane.set_most(wanted);

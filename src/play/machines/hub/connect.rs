@@ -175,7 +175,10 @@ mod tests {
             (Event::Disconnected, Connection::Refused),
             (Event::Connected, Connection::Up),
             (Event::ServerError(ServerError::Other("Unknown Protocol".to_owned())), Connection::Up),
-            (Event::ServerError(ServerError::Other(format!("{FORBIDDEN} for Publish to \"x\""))), Connection::Elsewhere),
+            (
+                Event::ServerError(ServerError::Other(format!("{FORBIDDEN} for Publish to \"x\""))),
+                Connection::Elsewhere,
+            ),
             (Event::Disconnected, Connection::Down),
             (Event::Connected, Connection::Up),
         ] {
