@@ -108,7 +108,7 @@ pub(super) fn take_a_free_name(plan: &mut Plan, given: Option<&Path>) -> Result<
     plan.database = given.map_or_else(|| plan.database.clone(), Path::to_path_buf);
     let (first, path) = (plan.name.clone(), plan.database.clone());
     let mut number = 1_u64;
-    while is_another(plan)? {
+    while !resume::differences(plan)?.is_empty() {
         number += 1;
         plan.name = format!("{first}-{number}");
         if given.is_none() {
@@ -125,11 +125,6 @@ pub(super) fn take_a_free_name(plan: &mut Plan, given: Option<&Path>) -> Result<
         );
     }
     Ok(())
-}
-
-/// Whether the database of a match has another one under its name.
-fn is_another(plan: &Plan) -> Result<bool, Failure> {
-    Ok(!resume::differences(plan)?.is_empty())
 }
 
 /// Why words of the command line describe no match.

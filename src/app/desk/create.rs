@@ -60,6 +60,7 @@ pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
 
 /// What the form shows beside its fields.
 pub(crate) struct Form {
+    words: Language,
     pub fields: Fields,
     engines: Vec<LibraryEngine>,
     /// The text that the fields make, and the event that it describes, or what is wrong with it.
@@ -78,7 +79,7 @@ pub(crate) async fn blank(
         let engines = LibraryEngine::load(place.directory()).map_err(refused)?;
         let from = query.text("from").to_owned();
         let fields = query.with(fields_of(place, &from).unwrap_or_default());
-        Ok(page(words, &Form { fields, engines, made: None }))
+        Ok(page(words, &Form { words, fields, engines, made: None }))
     })
     .await?
 }
@@ -112,7 +113,7 @@ pub(crate) async fn show(
             return Ok(desk.leads_to(&name, begins));
         }
         let made = Some((text, event));
-        Ok(page(words, &Form { fields, engines, made }).into_response())
+        Ok(page(words, &Form { words, fields, engines, made }).into_response())
     })
     .await?
 }
@@ -223,7 +224,7 @@ fn page(words: Language, form: &Form) -> Page {
             @match preset {
                 Some((word, ..)) => {
                     input type="hidden" name="preset" value=(word);
-                    (field(words, form, "name", words.name_of_event(), title, true))
+                    (field(form, "name", words.name_of_event(), title, true))
                     (engines(words, form, kind))
                 },
                 None if kind.is_hosted() => (hosted::fields(words, form, kind)),
@@ -248,7 +249,7 @@ fn page(words: Language, form: &Form) -> Page {
 
 fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
-        (field(words, form, "name", words.name_of_event(), (kind.name())(words), true))
+        (field(form, "name", words.name_of_event(), (kind.name())(words), true))
         (engines(words, form, kind))
         (clock(words, form))
         div.columns { (numbers(words, form, kind)) }
@@ -310,21 +311,14 @@ impl Form {
     }
 }
 
-pub(crate) fn wrong(words: Language, form: &Form, name: &str) -> Markup {
-    html! { @for fault in form.faults(name) { em.wrong role="alert" { (words.fault(fault)) } } }
+pub(crate) fn wrong(form: &Form, name: &str) -> Markup {
+    html! { @for fault in form.faults(name) { em.wrong role="alert" { (form.words.fault(fault)) } } }
 }
 
-pub(crate) fn field(
-    words: Language,
-    form: &Form,
-    name: &str,
-    label: &str,
-    usual: &str,
-    required: bool,
-) -> Markup {
+pub(crate) fn field(form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {
     let given = form.fields.text(name);
     let value = if given.is_empty() { usual } else { given };
-    html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(words, form, name)) } }
+    html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(form, name)) } }
 }
 
 /// The engines of the library that events are offered.
@@ -347,7 +341,7 @@ fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
         fieldset {
             legend { (words.engines()) }
-            (wrong(words, form, "engine"))
+            (wrong(form, "engine"))
             @if !tags.is_empty() { p { (words.choose_by_tag()) @for tag in &tags { " " a href=(with_tag(tag)) { (tag) } } } }
             @for engine in offered(form) {
                 label.tick {
@@ -372,7 +366,7 @@ fn clock(words: Language, form: &Form) -> Markup {
     html! {
         label { span { (words.clock()) }
             input name="clock" value=(value) list="clocks" maxlength="100" autocomplete="off" required;
-            (wrong(words, form, "clock"))
+            (wrong(form, "clock"))
         }
         datalist id="clocks" { @for clock in CLOCKS { option value=(clock) { (time_control(clock).map(|time| in_words(words, &time)).unwrap_or_default()) } } }
     }
@@ -381,12 +375,12 @@ fn clock(words: Language, form: &Form) -> Markup {
 fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
         @if kind == Kind::Sprt {
-            (field(words, form, "elo0", words.elo_of_h0(), "0", true))
-            (field(words, form, "elo1", words.elo_of_h1(), "10", true))
-        } @else { (field(words, form, "games", words.games_of_encounter(), kind.games(), true)) }
-        @if kind == Kind::Swiss { (field(words, form, "rounds", words.rounds(), "5", true)) }
-        (field(words, form, "concurrency", words.games_at_once(), "", false))
-        (field(words, form, "max_moves", words.draw_after(), MOVES, true))
+            (field(form, "elo0", words.elo_of_h0(), "0", true))
+            (field(form, "elo1", words.elo_of_h1(), "10", true))
+        } @else { (field(form, "games", words.games_of_encounter(), kind.games(), true)) }
+        @if kind == Kind::Swiss { (field(form, "rounds", words.rounds(), "5", true)) }
+        (field(form, "concurrency", words.games_at_once(), "", false))
+        (field(form, "max_moves", words.draw_after(), MOVES, true))
     }
 }
 
@@ -396,7 +390,7 @@ fn openings(words: Language, form: &Form) -> Markup {
     html! {
         label { span { (words.openings()) }
             input name="openings" list="openings" value=(if given.is_empty() { "built-in" } else { given }) maxlength="500" spellcheck="false" autocomplete="off";
-            (wrong(words, form, "openings"))
+            (wrong(form, "openings"))
         }
         datalist id="openings" {
             option value="built-in" { (words.openings_built_in()) }

@@ -103,55 +103,55 @@ pub(crate) fn fields(words: Language, form: &Form, kind: Kind) -> Markup {
 
 fn of_league(words: Language, form: &Form) -> Markup {
     html! {
-        (field(words, form, "name", words.name_of_league(), LEAGUE, true))
+        (field(form, "name", words.name_of_league(), LEAGUE, true))
         div.columns {
-            (choice(words, form, "reach", words.who_reaches_it(), &[("house", words.everybody_in_the_house()), ("here", words.this_machine_alone())]))
-            (field(words, form, "port", words.port_field(), PORT, true))
+            (choice(form, "reach", words.who_reaches_it(), &[("house", words.everybody_in_the_house()), ("here", words.this_machine_alone())]))
+            (field(form, "port", words.port_field(), PORT, true))
         }
-        (choice(words, form, "login", words.who_may_log_in(), &[
+        (choice(form, "login", words.who_may_log_in(), &[
             ("accounts", words.those_with_account()), ("invitation", words.those_invited()), ("open", words.anybody_at_all()),
         ]))
-        (field(words, form, "invited", words.names_invited(), "", false))
-        (choice(words, form, "pairing", words.how_games_begin(), &[("agreement", words.by_agreement()), ("rounds", words.by_rounds())]))
+        (field(form, "invited", words.names_invited(), "", false))
+        (choice(form, "pairing", words.how_games_begin(), &[("agreement", words.by_agreement()), ("rounds", words.by_rounds())]))
         div.columns {
-            (field(words, form, "game", words.game_of_rounds(), ROUNDS.0, false))
-            (field(words, form, "minutes", words.minutes_of_rounds(), ROUNDS.1, false))
+            (field(form, "game", words.game_of_rounds(), ROUNDS.0, false))
+            (field(form, "minutes", words.minutes_of_rounds(), ROUNDS.1, false))
         }
-        (field(words, form, "max_moves", words.draw_after(), MOVES, true))
+        (field(form, "max_moves", words.draw_after(), MOVES, true))
     }
 }
 
 fn of_seat(words: Language, form: &Form) -> Markup {
     let (name, host) = FLOODGATE;
     html! {
-        (field(words, form, "name", words.name_of_event(), name, true))
+        (field(form, "name", words.name_of_event(), name, true))
         label { span { (words.engine_that_plays()) }
             select name="engine" { @for engine in offered(form) {
                 option value=(engine.plan.name) selected[form.fields.text("engine") == engine.plan.name] { (engine.plan.name) }
             } }
-            (wrong(words, form, "engine"))
+            (wrong(form, "engine"))
         }
         div.columns {
-            (field(words, form, "host", words.host(), host, true))
-            (field(words, form, "port", words.port_field(), PORT, true))
+            (field(form, "host", words.host(), host, true))
+            (field(form, "port", words.port_field(), PORT, true))
         }
-        (field(words, form, "login", words.name_on_the_server(), "", true))
-        (field(words, form, "secret", words.secret_of_your_own(), "", true))
+        (field(form, "login", words.name_on_the_server(), "", true))
+        (field(form, "secret", words.secret_of_your_own(), "", true))
         div.columns {
-            (field(words, form, "game", words.name_of_the_game(), GAME, true))
-            (field(words, form, "games", words.games_until_over(), "", false))
+            (field(form, "game", words.name_of_the_game(), GAME, true))
+            (field(form, "games", words.games_until_over(), "", false))
         }
         label.tick { input type="checkbox" name="extended" value="1" checked[form.fields.is("extended")]; span { (words.in_extended_mode()) } }
     }
 }
 
-fn choice(words: Language, form: &Form, name: &str, label: &str, options: &[(&str, &str)]) -> Markup {
+fn choice(form: &Form, name: &str, label: &str, options: &[(&str, &str)]) -> Markup {
     html! {
         label { span { (label) }
-            select name=(name) { @for (value, label) in options {
-                option value=(value) selected[form.fields.text(name) == *value] { (label) }
+            select name=(name) { @for (value, words) in options {
+                option value=(value) selected[form.fields.text(name) == *value] { (words) }
             } }
-            (wrong(words, form, name))
+            (wrong(form, name))
         }
     }
 }

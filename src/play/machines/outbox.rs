@@ -1,6 +1,10 @@
 //! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
 
-use crate::{MachineError, hub::WorkerId, worker::NotKept};
+use crate::{
+    MachineError,
+    hub::WorkerId,
+    worker::{MOST_KEPT, NotKept},
+};
 use platform::{files, locks::Lock};
 use referee::lease::LeaseId;
 use std::{
@@ -8,9 +12,6 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
 };
-
-/// Most answers that are kept; then no further pair is begun.
-const MAX_ANSWERS: usize = 10_000;
 
 /// The directory of a worker; no second process uses it.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl Outbox {
     pub fn leases(&self) -> Vec<LeaseId> {
         let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let lease = |file: fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json")?.parse().ok();
-        let mut leases: Vec<LeaseId> = files.filter_map(lease).take(MAX_ANSWERS).collect();
+        let mut leases: Vec<LeaseId> = files.filter_map(lease).take(MOST_KEPT).collect();
         leases.sort_unstable();
         leases
     }

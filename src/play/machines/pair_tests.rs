@@ -18,7 +18,7 @@ use journal::{Fleet, KnownLease};
 use referee::{
     AbortBy, Outcome,
     entry::{Entry, GameId, Stamped},
-    lease::{Lease, LeaseId},
+    lease::{Lease, LeaseId, Presence},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -304,6 +304,11 @@ impl World {
             if !worker.leases().is_empty() {
                 return Err(format!("`{name}` has pairs that nobody wants: {:?}", worker.leases()));
             }
+        }
+        let states =
+            self.manager.iter().flat_map(|manager| manager.registry().states(self.moment().steady, 0));
+        if let Some(left) = states.into_iter().find(|state| state.presence != Presence::Here) {
+            return Err(format!("`{}` gets no pair any more, and does not know: {left:?}", left.name));
         }
         for at in 0..MACHINES {
             self.worker(at, worker::Input::Order(Ok(Order::Over), Audience::All));

@@ -36,7 +36,7 @@ const REFUSED: Duration = Duration::from_secs(7);
 /// Signs of life without an answer, after which people are told that the manager is gone.
 const MISSED: u32 = 3;
 /// Most answers that are kept; then no further pair is begun.
-const MOST_KEPT: usize = 10_000;
+pub(crate) const MOST_KEPT: usize = 10_000;
 
 /// How a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -488,7 +488,11 @@ impl Worker {
         Holding { now: now.wall, held: self.leases(), outbox }
     }
 
+    /// Says hello, and says it again instead of giving a sign of life until it is welcomed.
     fn say_hello(&mut self, now: Moment) {
+        if self.state == State::Playing {
+            self.state = State::Arriving;
+        }
         if self.line != Line::Free {
             self.line = Line::HelloNext;
             return;
@@ -536,16 +540,11 @@ impl Worker {
 
     /// Keeps again what the disk had no room for; plays on once it has taken everything.
     fn keep_again(&mut self, now: Moment) {
-        if !self.is_full {
-            return;
-        }
-        if self.unkept.is_empty() {
+        if self.is_full && self.unkept.is_empty() {
             self.is_full = false;
-            self.say("answers can be kept again");
-            return self.say_hello(now);
-        }
-        for (lease, bytes) in self.unkept.clone() {
-            self.act(Act::Keep(lease, bytes));
+            self.say_hello(now);
+        } else if self.is_full {
+            self.acts.extend(self.unkept.iter().map(|(lease, bytes)| Act::Keep(*lease, bytes.clone())));
         }
     }
 

@@ -16,34 +16,22 @@ macro_rules! faults {
 faults! {
     // Engines.
     "engine `{}` cannot play: {}" = "エンジン `{0}` は対局できません：{1}";
-    "engine `{}` cannot play on the host `{}`: {}" = "エンジン `{0}` はホスト `{1}` で対局できません：{2}";
     "`{}` could not be started: {}" = "`{0}` を起動できません：{1}";
-    "could not be started: {}" = "起動できません：{0}";
     "{} (it failed to start {} times in a row)" = "{0}（起動に{1}回続けて失敗）";
     "no `usiok` within {} ms" = "{0}ミリ秒以内に `usiok` がありません";
     "no `readyok` within {} ms" = "{0}ミリ秒以内に `readyok` がありません";
-    "no `readyok` between games within {} ms" = "対局の合間に{0}ミリ秒待っても `readyok` がありません";
     "no `bestmove` after `stop` within {} ms" = "`stop` から{0}ミリ秒以内に `bestmove` がありません";
     "no `bestmove` within {} ms, `stop` included{}" = "`stop` を送っても{0}ミリ秒以内に `bestmove` がありません{1}";
-    "it closed its output and runs on" = "出力を閉じたまま動き続けています";
     "it does not read its input" = "入力を読みません";
-    "it is not running" = "起動していません";
-    "it had a fault before and is not started again" = "以前の異常のため再起動しません";
-    "it declares more than {} options" = "オプションが{0}個を超えています";
     "its `option` lines are longer than {} KiB" = "`option` 行の合計が{0} KiBを超えています";
     "it answers what it was not asked: {}" = "求めていない応答をしました：{0}";
     "it declares a win in the start position" = "開始局面で入玉宣言をしました";
     "its answer is no move: {}" = "応答が指し手ではありません：{0}";
     "its move {} in the start position is illegal ({})" = "開始局面での指し手{0}は反則です（{1}）";
-    "{}, after its start" = "{0}（起動後）";
-    "{}, after `usi`" = "{0}（`usi` の送信後）";
-    "{}, after its options and `isready`" = "{0}（オプションと `isready` の送信後）";
-    "{}, after `usinewgame` and `go`" = "{0}（`usinewgame` と `go` の送信後）";
-    "{}, after `quit`" = "{0}（`quit` の送信後）";
-    "its program `{}` cannot be read: {}" = "プログラム `{0}` を読めません：{1}";
-    "its program `{}` has changed since" = "プログラム `{0}` は対局時から変わっています";
-    "does not answer `usi` and `isready`" = "`usi` と `isready` に応答しません";
-
+    "{}, after {}" = "{0}（{1}の後）";
+    "its start" = "起動";
+    "its end" = "終了";
+    "its options and `isready`" = "オプションと `isready`";
     // Programs and files.
     "there is no program `{}`" = "プログラム `{0}` がありません";
     "there is no program `{}`; arguments are written in `args`" = "プログラム `{0}` がありません（引数は `args` に書きます）";
@@ -51,37 +39,26 @@ faults! {
     "`{}` is not executable" = "`{0}` に実行権限がありません";
     "there is no database `{}`{}; name another one (`--db FILE` where the command has this option)" = "データベース `{0}` がありません{1}。別のものを指定してください（`--db FILE`）";
     "database `{}` cannot be opened: {}" = "データベース `{0}` を開けません：{1}";
-    "`{}` is not a database, or it is damaged: {}" = "`{0}` はデータベースではないか、壊れています：{1}";
     "database `{}` is locked by another program" = "データベース `{0}` は別のプログラムが使用中です";
-    "database `{}` is read-only" = "データベース `{0}` に書き込めません";
     "database `{}` cannot grow: the disk is full" = "ディスクがいっぱいで、データベース `{0}` に書き込めません";
     "event `{}` is being run by {}" = "大会 `{0}` は{1}が進行中です";
     "cannot listen on {}: {}" = "{0} で待ち受けできません：{1}";
-    "the address {} is in use by another program: choose another port with --hub HOST:PORT" = "{0} は別のプログラムが使用中です。--hub HOST:PORT で別のポートを指定してください";
     "No space left on device (os error {})" = "ディスクがいっぱいです（os error {0}）";
     "Address already in use (os error {})" = "アドレスとポートは使用中です（os error {0}）";
     "No such file or directory (os error {})" = "ファイルまたはフォルダーがありません（os error {0}）";
     "Permission denied (os error {})" = "権限がありません（os error {0}）";
     "Exec format error (os error {})" = "このマシンで実行できる形式ではありません（os error {0}）";
-
     // Lines of a configuration.
     "is empty" = "空です";
     "is missing; {}" = "ありません（{0}）";
-    "must be more than 0" = "0より大きい値にしてください";
     "expected {}, found {}" = "{0} が必要ですが {1} があります";
     "{} is out of range; it must be from {} to {}" = "{0} は範囲外です。{1} から {2} までにしてください";
     "unknown value {}; did you mean {}?" = "{0} という値はありません。{1} のことですか";
     "unknown value {}; expected {}" = "{0} という値はありません。使えるのは {1} です";
     "unknown key; did you mean `{}`?" = "未知のキーです。`{0}` のことですか";
-    "{} has no unit; write {} or {}" = "{0} に単位がありません。{1} か {2} と書いてください";
-
     // Records.
     "illegal move {} at ply {}{}" = "{1}手目の {0} は反則です{2}";
-    "illegal move in entry {}" = "{0}番目の指し手は反則です";
     "line {}: {}" = "{0}行目：{1}";
-    "no move stands before move {}" = "{0}手目の前の指し手がありません";
-    "the record has too many variations" = "変化が多すぎます";
-
     // This machine.
     "not known here: the system does not say" = "このシステムでは分かりません";
     "no limit is known here" = "上限は分かりません";
@@ -126,14 +103,15 @@ faults! {
     "a host has room for fewer connections: `ulimit -Hn 65536`, or LimitNOFILE= in a unit" = "接続できる数が減ります。`ulimit -Hn 65536` か、ユニットの LimitNOFILE= で増やしてください";
     "{}, who may do everything; so may the engines" = "{0}（管理者です。エンジンにもすべての権限があります）";
     "for engines of others: a user of its own, or `sandbox = \"strict\"`" = "他者のエンジンには専用のユーザーか `sandbox = \"strict\"` を使ってください";
-    "without a name" = "名前なし";
 }
 
 impl Language {
     /// A fault in this language, line by line; what the catalogue does not have stays English.
     pub fn fault(self, english: &(impl ToString + ?Sized)) -> String {
         let english = english.to_string();
-        let line = |line: &str| in_japanese(line).unwrap_or_else(|| line.to_owned());
+        // Indented lines quote an engine.
+        let own = |line: &str| if line.starts_with(' ') { None } else { in_japanese(line) };
+        let line = |line: &str| own(line).unwrap_or_else(|| line.to_owned());
         match self {
             Self::English => english,
             Self::Japanese => english.split('\n').map(line).collect::<Vec<_>>().join("\n"),
@@ -151,34 +129,26 @@ fn in_japanese(line: &str) -> Option<String> {
 fn sentence(text: &str) -> Option<String> {
     let (values, japanese) =
         FAULTS.iter().find_map(|(form, japanese)| Some((values(form, text)?, japanese)))?;
-    let part = |(at, part): (usize, &str)| match (
-        at % 2,
-        part.parse().ok().and_then(|value: usize| values.get(value)),
-    ) {
-        (1, Some(value)) => in_japanese(value).unwrap_or_else(|| (*value).to_owned()),
+    let part = |(at, part): (usize, &str)| match part.parse().ok().and_then(|value: usize| values.get(value))
+    {
+        Some(value) if at % 2 == 1 => in_japanese(value).unwrap_or_else(|| value.clone()),
         _ => part.to_owned(),
     };
     Some(japanese.split(['{', '}']).enumerate().map(part).collect())
 }
 
-/// The values of a text of this form.
-fn values<'t>(form: &str, text: &'t str) -> Option<Vec<&'t str>> {
-    let (first, others) = form.split_once("{}").unwrap_or((form, ""));
-    let mut rest = text.strip_prefix(first)?;
-    if first.len() == form.len() {
-        return rest.is_empty().then(Vec::new);
+/// The values of a line of this form.
+fn values(form: &str, line: &str) -> Option<Vec<String>> {
+    // With an end of their own, form and line end together.
+    let (form, line) = (format!("{form}\n"), format!("{line}\n"));
+    let (mut literals, mut values) = (form.split("{}"), vec![]);
+    let mut rest = line.strip_prefix(literals.next()?)?;
+    for literal in literals {
+        let (value, behind) = rest.split_once(literal)?;
+        values.push(value.to_owned());
+        rest = behind;
     }
-    let mut values = vec![];
-    let mut literals = others.split("{}").peekable();
-    while let Some(literal) = literals.next() {
-        let end = match literals.peek() {
-            Some(_) => rest.find(literal)?,
-            None => rest.strip_suffix(literal)?.len(),
-        };
-        values.push(&rest[..end]);
-        rest = &rest[end + literal.len()..];
-    }
-    Some(values)
+    rest.is_empty().then_some(values)
 }
 
 #[cfg(test)]
@@ -194,8 +164,8 @@ mod tests {
     fn what_keeps_an_engine_or_a_file_from_use_is_said_in_japanese_with_its_values() {
         for (english, japanese) in [
             (
-                "engine `gps` cannot play: no `usiok` within 5000 ms, after `usi`\n  > usi",
-                "エンジン `gps` は対局できません：5000ミリ秒以内に `usiok` がありません（`usi` の送信後）\n  > usi",
+                "engine `gps` cannot play: no `usiok` within 5000 ms, after `usi`\n  > usi, after all",
+                "エンジン `gps` は対局できません：5000ミリ秒以内に `usiok` がありません（`usi`の後）\n  > usi, after all",
             ),
             (
                 "`/opt/x` could not be started: Permission denied (os error 13)",
