@@ -488,11 +488,7 @@ impl Worker {
         Holding { now: now.wall, held: self.leases(), outbox }
     }
 
-    /// Says hello, and says it again instead of giving a sign of life until it is welcomed.
     fn say_hello(&mut self, now: Moment) {
-        if self.state == State::Playing {
-            self.state = State::Arriving;
-        }
         if self.line != Line::Free {
             self.line = Line::HelloNext;
             return;
