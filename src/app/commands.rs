@@ -194,7 +194,7 @@ impl Command {
     /// Executes the command; the reason of a failure goes to stderr.
     pub fn ended(&self, language: Language) -> Exit {
         self.execute(language).unwrap_or_else(|failure| {
-            err_line!("renmei: {failure}");
+            err_line!("renmei: {}", language.fault(&failure));
             Exit::from(&failure)
         })
     }

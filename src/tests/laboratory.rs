@@ -194,6 +194,21 @@ fn uncommitted_work_is_an_engine_of_its_own() {
 }
 
 #[test]
+fn a_branch_that_has_moved_is_another_test_in_the_database_that_was_given() {
+    let workshop = Workshop::new();
+    workshop.commit("one", "");
+    let words = Workshop::words(&["test", "main", "HEAD~1"], &["--games", "2", "--db", "kept.db"]);
+    for mode in ["--mode resign --ply 3", "--mode resign --ply 5"] {
+        workshop.commit(mode, mode);
+        let output = workshop.renmei(&words);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    }
+    let names = workshop.renmei(&["report", "kept.db", "--event", "test-2"]);
+    assert_eq!(names.status.code(), Some(0), "{}", text(&names));
+    assert!(!workshop.desk.path("test-2.db").exists());
+}
+
+#[test]
 fn the_report_of_a_test_names_its_commits_and_the_size_of_their_difference_then_and_later() {
     let workshop = Workshop::new();
     workshop.commit("a beginning", "");

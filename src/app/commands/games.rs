@@ -1,7 +1,7 @@
 //! What is played, on the command line: the arguments become a configuration, which is then checked and played like any
 //! other.
 
-use super::{Failure, playing::PlaceArgs};
+use super::Failure;
 use crate::habits::{INFINITE, translated};
 use arena::resume;
 use clap::Args;
@@ -102,20 +102,18 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// Gives a match without a name of its own one that is free; see [`take_a_free_name`].
-pub(super) fn take_a_free_name_unless_named(plan: &mut Plan, place: &PlaceArgs) -> Result<(), Failure> {
-    if place.name.is_none() && place.db.is_none() { take_a_free_name(plan) } else { Ok(()) }
-}
-
 /// Gives a match that differs from the one in this directory a name and a database of its own: `match-2`, `match-3` and
-/// so on. The same command finds its match again.
-fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
+/// so on; where the database is given, a name alone. The same command finds its match again.
+pub(super) fn take_a_free_name(plan: &mut Plan, given: Option<&Path>) -> Result<(), Failure> {
+    plan.database = given.map_or_else(|| plan.database.clone(), Path::to_path_buf);
     let (first, path) = (plan.name.clone(), plan.database.clone());
     let mut number = 1_u64;
-    while is_another(plan)? {
+    while !resume::differences(plan)?.is_empty() {
         number += 1;
         plan.name = format!("{first}-{number}");
-        plan.database = path.with_file_name(format!("{}.db", plan.name));
+        if given.is_none() {
+            plan.database = path.with_file_name(format!("{}.db", plan.name));
+        }
     }
     if number > 1 {
         let database = path.display();
@@ -127,11 +125,6 @@ fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
         );
     }
     Ok(())
-}
-
-/// Whether the database of a match has another one under its name.
-fn is_another(plan: &Plan) -> Result<bool, Failure> {
-    Ok(!resume::differences(plan)?.is_empty())
 }
 
 /// Why words of the command line describe no match.

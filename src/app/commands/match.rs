@@ -2,9 +2,7 @@
 
 use super::{
     Exit, Failure, OpenScreen,
-    games::{
-        GamesArgs, Length, LengthArgs, WordFault, engine, pair, pairs, plan, take_a_free_name_unless_named,
-    },
+    games::{GamesArgs, Length, LengthArgs, WordFault, engine, pair, pairs, plan, take_a_free_name},
     playing::PlayingArgs,
 };
 use crate::habits::{self, names_of};
@@ -71,7 +69,9 @@ pub fn play(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> 
     let length = Length::of(format, &args.length);
     let place = &args.playing.event.place;
     let mut plan = plan(place.name.as_deref().unwrap_or("match"), &args.games, length, engines)?;
-    take_a_free_name_unless_named(&mut plan, place)?;
+    if place.name.is_none() && place.db.is_none() {
+        take_a_free_name(&mut plan, None)?;
+    }
     for (at, a) in plan.engines.iter().enumerate() {
         for b in plan.engines[at + 1..].iter().filter(|b| are_one_build(a, b)) {
             err_line!("`{}` and `{}` are the same build: their programs are identical files", a.name, b.name);

@@ -87,7 +87,10 @@ pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let mut plan = games::plan(name, &pair.games, length, tested.engines(&pair.source))?;
     let builds = build(&mut plan, &cache, &shutdown, &event::aloud())?;
     refuse_same_program(&builds)?;
-    games::take_a_free_name_unless_named(&mut plan, place)?;
+    // What a commit or a branch stands for moves while the command stays the same.
+    if place.name.is_none() {
+        games::take_a_free_name(&mut plan, place.db.as_deref())?;
+    }
     tested.tell();
     plan.difference = Some(tested.difference);
     args.playing.play(plan, open_screen)

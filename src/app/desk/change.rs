@@ -270,7 +270,7 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, typed: Option<&
         @if shown.is_arranged { (forms(words, shown)) }
         h2 { (words.text_of_event()) }
         p { (words.change_counts_when_begun()) }
-        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (crate::create::shown(fault)) "\n" } } }
+        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&crate::create::shown(fault))) "\n" } } }
         @if typed.is_some() && faults.is_none() { p role="alert" { (words.changed_meanwhile()) } pre.faults { (shown.text) } }
         form.order.wide method="post" action="/events/text" {
             input type="hidden" name="event" value=(name);

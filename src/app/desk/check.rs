@@ -61,8 +61,8 @@ pub(crate) fn rows(words: Language, rows: &[Row]) -> Markup {
         td.name { (word(row.verdict)) }
         td.name { (words.name_of_check(&row.check)) }
         td.name {
-            (row.seen)
-            @if let Some(advice) = &row.advice { div.note { (advice) } }
+            (words.fault(&row.seen))
+            @if let Some(advice) = &row.advice { div.note { (words.fault(advice)) } }
             @if !row.lines.is_empty() { details { summary { (words.conversation()) } pre { (printable_lines(&row.lines.join("\n"))) } } }
         }
     } } } } }

@@ -60,6 +60,7 @@ pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
 
 /// What the form shows beside its fields.
 pub(crate) struct Form {
+    words: Language,
     pub fields: Fields,
     engines: Vec<LibraryEngine>,
     /// The text that the fields make, and the event that it describes, or what is wrong with it.
@@ -78,7 +79,7 @@ pub(crate) async fn blank(
         let engines = LibraryEngine::load(place.directory()).map_err(refused)?;
         let from = query.text("from").to_owned();
         let fields = query.with(fields_of(place, &from).unwrap_or_default());
-        Ok(page(words, &Form { fields, engines, made: None }))
+        Ok(page(words, &Form { words, fields, engines, made: None }))
     })
     .await?
 }
@@ -112,7 +113,7 @@ pub(crate) async fn show(
             return Ok(desk.leads_to(&name, begins));
         }
         let made = Some((text, event));
-        Ok(page(words, &Form { fields, engines, made }).into_response())
+        Ok(page(words, &Form { words, fields, engines, made }).into_response())
     })
     .await?
 }
@@ -283,7 +284,7 @@ fn clocks(words: Language, event: &Event) -> BTreeSet<String> {
 pub(crate) fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> Markup {
     html! {
         h2 { (words.text_of_event()) }
-        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (shown(fault)) "\n" } } }
+        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&shown(fault))) "\n" } } }
         form.order.wide method="post" action="/new/text" {
             (token())
             textarea name="text" rows="24" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
@@ -311,7 +312,7 @@ impl Form {
 }
 
 pub(crate) fn wrong(form: &Form, name: &str) -> Markup {
-    html! { @for fault in form.faults(name) { em.wrong role="alert" { (fault) } } }
+    html! { @for fault in form.faults(name) { em.wrong role="alert" { (form.words.fault(fault)) } } }
 }
 
 pub(crate) fn field(form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {

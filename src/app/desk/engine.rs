@@ -128,7 +128,7 @@ impl Desk {
 /// A refusal with the words of a fault.
 pub(crate) fn refused(fault: impl std::fmt::Display) -> Refusal {
     let words = fault.to_string();
-    Refusal::bad(move |_| words.clone())
+    Refusal::bad(move |language| language.fault(&words))
 }
 
 /// The address of an engine's page.
@@ -183,7 +183,7 @@ fn introduced(words: Language, engine: &LibraryEngine, said: &Result<Handshake, 
                 @if let Some(author) = &said.author { dt { (words.author()) } dd { (printable(author.as_bytes())) } }
             }
         }
-        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (printable_lines(why)) } }
+        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (printable_lines(&words.fault(why))) } }
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
             Ok(engines) if engines.is_empty() => p { (words.no_engine_yet()) },
             Ok(engines) => (table(words, engines, tag, &ratings)),
         }
-        @if let Err(faults) = &engines { pre { (faults) } }
+        @if let Err(faults) = &engines { pre { (words.fault(faults)) } }
     };
     Ok(Page::new(words.engines(), "/engines", content))
 }
@@ -133,7 +133,7 @@ pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Resp
         }
         if !silent.is_empty() && added.is_empty() {
             return Err(Refusal::bad(|language| {
-                format!("{}\n{}", silent.join("\n"), language.what_answers())
+                format!("{}\n{}", language.fault(&silent.join("\n")), language.what_answers())
             }));
         }
         let (names, silent) = (added.join(", "), silent.join("\n"));
@@ -141,6 +141,7 @@ pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Resp
         desk.confirm(Message::of(|language| match is_complete {
             true => language.engines_were_added(&names),
             false => {
+                let silent = language.fault(&silent);
                 format!("{}\n{silent}\n{}", language.engines_were_added(&names), language.what_answers())
             }
         }));

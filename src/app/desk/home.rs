@@ -76,7 +76,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
     let content = html! {
         div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
         (confirmed(words, done.as_ref()))
-        @if !faults.is_empty() { p role="alert" { (words.files_are_faulty()) } pre.faults { (faults.join("\n")) } }
+        @if !faults.is_empty() { p role="alert" { (words.files_are_faulty()) } pre.faults { (words.fault(&faults.join("\n"))) } }
         @if let Some(free) = low_disk { p role="alert" { (words.disk_is_nearly_full(free, plan::RESERVE_MB)) } }
         @for event in &events { @if let (Some(count), Some(path)) = (decisions.get(&event.name), &event.path) {
             p role="alert" { a href={ (path) "arbiter" } { (event.event) ": " (words.arbiter_is_wanted(*count)) } }
@@ -161,7 +161,7 @@ fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Running
                 p.wrong { a href={ (path) "table" } { (words.lost_by_failure(event.failures)) } }
             }
             @if !event.format_shown.is_empty() { p.quiet { (event.format_shown) } }
-            @for fault in &event.faults { p.wrong { (fault) } }
+            @for fault in &event.faults { p.wrong { (words.fault(fault)) } }
             form method="post" action="/events/order" {
                 input type="hidden" name="event" value=(event.name);
                 @for (order, label) in orders(running, event, words) { button name="order" value=(order) { (label) } " " }

@@ -92,7 +92,7 @@ fn table(words: Language, files: &[Listed]) -> Markup {
                 }
                 td {}
             },
-            Some(Err(why)) => tr { td.name { (key) } td.name { div.note { (why) } } td {} },
+            Some(Err(why)) => tr { td.name { (key) } td.name { div.note { (words.fault(why)) } } td {} },
             Some(Ok(events)) => @for (name, event) in events { tr {
                 td.name { (key) }
                 td.name { a href=(address_of(name, None)) { (event.name) } }
@@ -205,7 +205,7 @@ fn read_in(job: &Job, import: &Import, key: &str) -> Result<(), String> {
         html! {
             p { (words.records_were_read(read, known, report.faults.len())) }
             @if read + known > 0 { p { a href=(to) { (words.games()) } } }
-            @if !faults.is_empty() { pre { (notation::printable_lines(&faults)) } }
+            @if !faults.is_empty() { pre { (notation::printable_lines(&words.fault(&faults))) } }
         }
     });
     Ok(())
@@ -292,7 +292,7 @@ fn hits(words: Language, found: &[Hit], games: u64, left_out: &[String]) -> Mark
             a href={ (STUDY_PAGE) "?event=" (percent(&one.event)) "&game=" (one.game) "&ply=" (one.at) } { (words.after_moves(one.at)) }
         } } }
         @if found.len() == FOUND { p { (words.first_of_folder(FOUND)) } }
-        @for why in left_out { p.note { (why) } }
+        @for why in left_out { p.note { (words.fault(why)) } }
     }
 }
 

@@ -67,7 +67,7 @@ pub fn attribute(args: &Options<'_>, open_screen: OpenScreen) -> Result<Exit, Fa
     let wished = wished?;
     let mut exit = match args.only_report {
         true => {
-            warn_of_differences(&config.plan)?;
+            refuse_other_builds(&config.plan)?;
             Exit::Done
         }
         false => {
@@ -94,25 +94,26 @@ pub fn attribute(args: &Options<'_>, open_screen: OpenScreen) -> Result<Exit, Fa
     Ok(exit)
 }
 
-/// Warns if the games that are reported are not those of the file, whose names of parts would then be wrong without a word.
-fn warn_of_differences(plan: &Plan) -> Result<(), Failure> {
+/// Refuses a file whose builds are not those that played: the names of parts and levels would be wrong.
+fn refuse_other_builds(plan: &Plan) -> Result<(), Failure> {
     let mut lines = resume::differences(plan)?;
     // Where nothing is played, nothing is built: programs are not known.
     let is_built = plan.engines.iter().any(|engine| engine.source.is_some());
-    lines.retain(|line| !(is_built && line.contains(".command")));
+    lines.retain(|line| line.starts_with("engines") && !(is_built && line.contains(".command")));
     let more = match lines.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
     lines.truncate(NAMED);
-    if !lines.is_empty() {
-        let name = printable(plan.name.as_bytes());
-        err_line!(
-            "`{name}` was not played as this file says, so that its levels may be other ones: {}{more}",
-            printable(lines.join("; ").as_bytes())
-        );
+    if lines.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    Err(Failure::Usage(format!(
+        "`{}` was not played with the builds of this file, whose levels would name others: {}{more}; take the change back, \
+         or give this league a `name` or `database` of its own",
+        printable(plan.name.as_bytes()),
+        printable(lines.join("; ").as_bytes())
+    )))
 }
 
 fn field(parts: &[Part], pairs: bool) -> Field {

@@ -308,7 +308,7 @@ pub const EVENT: Section = Section {
                 "concurrency",
                 IntegerOr(1, 65_535, "auto"),
                 Is("\"auto\""),
-                "games at once; `auto`: as many as the usable cores carry",
+                "games at once; `auto`: as many as the usable cores carry; where all players are `remote`, all that can be played",
             ),
             key(
                 "oversubscribe",

@@ -126,7 +126,13 @@ fn concurrency(event: &Table<'_>, engines: &Engines, judge: Option<&JudgePlan>) 
     let of_judge = judge.map_or(0.0, |judge| judge.engine.cores).ceil() as usize;
     let cores = event.context.environment.cores.saturating_sub(of_judge).max(1);
     let per_game = engines.cores_per_game();
-    let carried = if per_game > 0.0 { (cores as f64 / per_game) as usize } else { cores };
+    let players = &engines.present;
+    let carried = match per_game {
+        // A remote player thinks elsewhere and plays one game at a time: no core limits its games.
+        _ if !players.is_empty() && players.iter().all(|player| player.remote) => players.len().div_ceil(2),
+        0.0 => cores,
+        each => (cores as f64 / each) as usize,
+    };
     number_or(event, "concurrency", carried)
 }
 

@@ -397,6 +397,12 @@ fn games_at_once_are_as_many_as_the_cores_carry() {
     assert_eq!(games("cores = 3\nponder = true"), 2);
     assert_eq!(games("cores = 16"), 1);
     assert_eq!(games("cores = 0"), 8);
+    let remote = |players: usize| -> String {
+        (0..players).map(|at| format!("[[engines]]\nname = \"r{at}\"\nremote = true\n")).collect()
+    };
+    let games = |lines: &str| world.plan(&format!("time = \"10s\"\n[serve]\n{lines}")).concurrency;
+    assert_eq!(games(&remote(40)), 20, "players who think elsewhere need no core");
+    assert_eq!(games(&format!("{}[[engines]]\ncommand = \"alpha\"\n", remote(40))), 8);
 }
 
 #[test]

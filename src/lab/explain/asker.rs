@@ -1,7 +1,7 @@
 //! One engine that is asked for searches.
 
 use notation::clipped;
-use plan::EnginePlan;
+use plan::{EnginePlan, Sandbox};
 use referee::{
     AbortBy, Color, Outcome,
     clock::Budget,
@@ -24,6 +24,9 @@ const TRIES: usize = 2;
 const LONGEST: usize = 600;
 /// Last lines shown of an engine that failed.
 const LAST: usize = 8;
+/// How an engine in a strict sandbox is told from one that fails everywhere.
+const CONFINED: &str =
+    ", in a strict sandbox that hides the files outside of its directory (`explain --trust` does without),";
 
 /// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,10 +86,12 @@ impl Effort {
 
 /// A search without a result.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("engine `{engine}` {how}")]
+#[error("engine `{engine}`{} {how}", if *is_confined { CONFINED } else { "" })]
 pub struct AskFault {
     /// Name of the engine.
     pub engine: String,
+    /// True if it ran in a strict sandbox, which hides what a script may start or read.
+    pub is_confined: bool,
     /// How it failed.
     pub how: NoResult,
 }
@@ -162,7 +167,8 @@ impl Asker {
                     // Without its mailbox the process is ended, and the next question starts another.
                     self.seat = None;
                     if tries == 0 {
-                        return Err(AskFault { engine: self.plan.name.clone(), how });
+                        let is_confined = self.plan.sandbox.kind == Sandbox::Strict;
+                        return Err(AskFault { engine: self.plan.name.clone(), is_confined, how });
                     }
                 }
             }
@@ -239,4 +245,26 @@ fn found(answer: Answer) -> Result<Found, NoResult> {
     let pv = pv.filter(|pv| pv.split_whitespace().next() == Some(&mv)).unwrap_or_default();
     let pv = pv.chars().take(LONGEST).collect();
     Ok(Found { mv, score, depth, nodes, pv })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_engine_that_fails_in_its_sandbox_is_named_with_the_sandbox_and_the_way_without() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut plan = EnginePlan { name: "script".to_owned(), ..EnginePlan::default() };
+        plan.command = directory.path().join("missing");
+        let mut words = vec![];
+        for kind in [Sandbox::Default, Sandbox::Strict] {
+            plan.sandbox.kind = kind;
+            let actors = TaskTracker::new();
+            let mut asker = Asker::new(Arc::new(plan.clone()), Duration::from_secs(60), &actors);
+            words.push(asker.ask("startpos", Color::Black, 1).await.unwrap_err().to_string());
+        }
+        assert!(words[0].starts_with("engine `script` "), "{}", words[0]);
+        assert!(words[1].starts_with("engine `script`, in a strict sandbox "), "{}", words[1]);
+        assert!(words[1].contains("`explain --trust`"), "{}", words[1]);
+    }
 }

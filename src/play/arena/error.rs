@@ -8,7 +8,7 @@ use std::io;
 
 /// The ways to play on with something else than before.
 pub(crate) const WAYS: &str = "another `name` (`--name NAME`) plays it as another event, another `database` (`--db FILE`) \
-     in that one, and `renmei run --fresh` from its beginning, with what was played kept under another name";
+     in that one, and `--fresh` from its beginning, with what was played kept under another name";
 
 /// Why a game was not played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -296,10 +296,10 @@ fn thread_count(engine: &EnginePlan, shown: &Handshake) -> f64 {
     }
 }
 
-/// Cores that a game of an event keeps busy, by what is known of its engines; a whole number, at least 1.
+/// Cores that a game of an event keeps busy, by what is known of its engines: a whole number, 0 if none plays here.
 pub fn cores_of_a_game(plan: &Plan, engines: &[EngineFacts]) -> usize {
     let cores: Vec<f64> = engines.iter().map(|engine| engine.cores).collect();
-    (cores_per_game(plan, &cores).ceil() as usize).max(1)
+    (cores_per_game(plan, &cores).ceil() as usize).max(usize::from(!cores.is_empty()))
 }
 
 /// Cores that a game keeps busy: those of the heaviest engine, as only one of the two thinks; of both if one ponders.

@@ -232,7 +232,7 @@ impl State {
         let Some(own) = self.lanes.get(&number) else { return false };
         let mut others = self.lanes.iter().filter(|(other, lane)| **other != number && lane.wants);
         let mut is_first = || others.all(|(other, lane)| place(&number, own) < place(other, lane));
-        own.may_begin() && self.free >= own.weight && self.closed == 0 && is_first()
+        own.may_begin() && self.free >= own.weight && self.closed == 0 && (own.weight == 0 || is_first())
     }
 
     /// True if these licences are free, and no lane before this one waits for one of them.
@@ -270,11 +270,12 @@ impl Lane {
         self
     }
 
-    /// Has each game take so many places, or all where there are fewer. Before the first game.
+    /// Has each game take so many places, or all where there are fewer; one that takes none waits for no other lane. Before
+    /// the first game.
     #[must_use]
     pub fn taking(self, places: usize) -> Self {
         let most = self.turnstile.places();
-        self.with(|lane, _| lane.weight = places.clamp(1, most.max(1)));
+        self.with(|lane, _| lane.weight = places.min(most.max(1)));
         self
     }
 
@@ -368,7 +369,9 @@ impl Lane {
             lane.held += 1;
             state.free -= weight;
             state.held += 1;
-            state.now = begun;
+            if weight > 0 {
+                state.now = begun;
+            }
         }
         turn
     }
@@ -639,6 +642,18 @@ mod tests {
         let huge = turnstile.lane(100).taking(99);
         small.leave();
         assert!(huge.enter() && turnstile.free() == 0, "all places are enough for a game");
+    }
+
+    #[test]
+    fn games_that_use_no_core_take_no_place_and_wait_for_nobody() {
+        let turnstile = Turnstile::new(1);
+        let (here, remote) = (turnstile.lane(100), turnstile.lane(100).taking(0));
+        assert!(here.enter() && !here.enter());
+        assert!((0..20).all(|_| remote.enter()), "the only place is taken, and another event waits for it");
+        here.leave();
+        assert!(here.enter() && turnstile.free() == 0);
+        remote.leave();
+        assert_eq!(turnstile.free(), 0, "nothing was taken that could be given back");
     }
 
     fn needs(players: &[&[&str]]) -> Vec<Vec<Arc<str>>> {

@@ -562,6 +562,69 @@ fn a_worker_reports_a_malformed_order_and_plays_on() {
     assert!(acts.len() == 1 && said(&acts[0]) && !worker.is_done());
 }
 
+/// A worker that plays a pair, and the pair.
+fn worker_that_plays() -> (Worker, Job) {
+    let mut bench = Bench::start();
+    let Some(Reply::Welcome(Welcome::Come(terms))) = bench.ask("hello", &hello()) else { panic!() };
+    let job = bench.give();
+    let mut worker = Worker::new(Moment::now(), hello(), *terms.clone(), vec![1], Default::default());
+    let welcome = worker::Heard::Welcome(Some(Welcome::Come(terms)));
+    worker.handle(Moment::now(), worker::Input::Begin);
+    worker.handle(Moment::now(), worker::Input::Heard(welcome));
+    let acts = worker.handle(Moment::now(), worker::Input::Job(Ok(job.clone())));
+    assert!(matches!(&acts[..], [worker::Act::Play(0, _)]), "{acts:?}");
+    (worker, job)
+}
+
+#[test]
+fn a_worker_whose_disk_is_full_throws_no_answer_away_and_plays_on_once_there_is_room() {
+    let (mut worker, job) = worker_that_plays();
+    let mut acts = vec![];
+    for (index, game) in [(0, GameId(1)), (1, GameId(2))] {
+        let mut entries = played(index);
+        let Some(Entry::GameEnded(ended)) = entries.pop().map(|stamped| stamped.entry) else { panic!() };
+        let (ended, outcome) = (Some(ended.clone()), Ok(ended.outcome));
+        let over = worker::GameOver { game, entries, ended, outcome };
+        acts = worker.handle(Moment::now(), worker::Input::Over(over));
+    }
+    let [worker::Act::Keep(lease, answer)] = &acts[..] else { panic!("{acts:?}") };
+    let full = || worker::NotKept::Io("state".into(), std::io::ErrorKind::StorageFull.into());
+    let acts = worker.handle(Moment::now(), worker::Input::Kept(*lease, Err(full())));
+    let [worker::Act::Say(said), worker::Act::Ask(worker::Request::Back(back))] = &acts[..] else {
+        panic!("{acts:?}")
+    };
+    assert!(said.contains("an answer cannot be kept") && said.contains("`state`"), "{said}");
+    assert!(back.leaves && back.leases.is_empty() && back.why == *said, "{back:?}");
+    assert_eq!(worker.leases(), [job.lease], "its pair is not lost");
+    let other = Job { lease: LeaseId(99), ..job };
+    assert!(worker.handle(Moment::now(), worker::Input::Job(Ok(other))).is_empty(), "nothing begins");
+    let tick = || worker::Input::Tick(crate::hub::Connection::Up);
+    for kept in [Err(full()), Ok(())] {
+        let acts = worker.handle(Moment::now(), tick());
+        assert!(matches!(&acts[..], [worker::Act::Keep(same, again)] if same == lease && again == answer));
+        let is_kept = kept.is_ok();
+        let acts = worker.handle(Moment::now(), worker::Input::Kept(*lease, kept));
+        assert_eq!(acts.len(), usize::from(is_kept), "it is said once, and sent once it is kept: {acts:?}");
+    }
+    let acts = worker.handle(Moment::now(), tick());
+    let says_so =
+        |act: &worker::Act| matches!(act, worker::Act::Ask(worker::Request::Hello(hello)) if hello.ready);
+    assert!(acts.iter().any(says_so), "{acts:?}");
+}
+
+#[test]
+fn a_worker_whose_server_has_another_event_gives_its_games_up_and_ends() {
+    let (mut worker, _) = worker_that_plays();
+    let acts = worker.handle(Moment::now(), worker::Input::Tick(crate::hub::Connection::Elsewhere));
+    assert!(matches!(&acts[..], [worker::Act::Stop(GameId(1)), ..]), "{acts:?}");
+    let outcome = Ok(Outcome::Aborted { by: referee::AbortBy::Stopped });
+    let over = worker::GameOver { game: GameId(1), entries: vec![], ended: None, outcome };
+    worker.handle(Moment::now(), worker::Input::Over(over));
+    assert!(worker.is_done());
+    let why = worker.end().ended.unwrap_err().to_string();
+    assert!(why.contains("plays another event now") && why.ends_with("start this worker again"), "{why}");
+}
+
 #[test]
 fn a_worker_that_asks_for_files_without_end_is_sent_no_more_than_four_large_engines_and_dropped() {
     let mut bench = Bench::start();

@@ -1,7 +1,10 @@
 //! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
 
-use crate::MachineError;
-use crate::hub::WorkerId;
+use crate::{
+    MachineError,
+    hub::WorkerId,
+    worker::{MOST_KEPT, NotKept},
+};
 use platform::{files, locks::Lock};
 use referee::lease::LeaseId;
 use std::{
@@ -9,9 +12,6 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
 };
-
-/// Most answers that are kept; then no further pair is begun.
-const MAX_ANSWERS: usize = 10_000;
 
 /// The directory of a worker; no second process uses it.
 #[derive(Debug)]
@@ -49,7 +49,11 @@ impl Outbox {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn keep(&self, lease: LeaseId, answer: &[u8]) -> io::Result<()> {
+    pub fn keep(&self, lease: LeaseId, answer: &[u8]) -> Result<(), NotKept> {
+        self.write(lease, answer).map_err(|why| NotKept::Io(self.directory.clone(), why))
+    }
+
+    fn write(&self, lease: LeaseId, answer: &[u8]) -> io::Result<()> {
         let part = self.directory.join(format!("{lease}.part"));
         let mut file = files::create(&part)?;
         file.write_all(answer)?;
@@ -76,7 +80,7 @@ impl Outbox {
     pub fn leases(&self) -> Vec<LeaseId> {
         let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let lease = |file: fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json")?.parse().ok();
-        let mut leases: Vec<LeaseId> = files.filter_map(lease).take(MAX_ANSWERS).collect();
+        let mut leases: Vec<LeaseId> = files.filter_map(lease).take(MOST_KEPT).collect();
         leases.sort_unstable();
         leases
     }

@@ -18,11 +18,12 @@ use journal::{Fleet, KnownLease};
 use referee::{
     AbortBy, Outcome,
     entry::{Entry, GameId, Stamped},
-    lease::{Lease, LeaseId},
+    lease::{Lease, LeaseId, Presence},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     io,
+    path::PathBuf,
     sync::{
         LazyLock, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -304,6 +305,11 @@ impl World {
                 return Err(format!("`{name}` has pairs that nobody wants: {:?}", worker.leases()));
             }
         }
+        let states =
+            self.manager.iter().flat_map(|manager| manager.registry().states(self.moment().steady, 0));
+        if let Some(left) = states.into_iter().find(|state| state.presence != Presence::Here) {
+            return Err(format!("`{}` gets no pair any more, and does not know: {left:?}", left.name));
+        }
         for at in 0..MACHINES {
             self.worker(at, worker::Input::Order(Ok(Order::Over), Audience::All));
             if !self.machines[at].is_over {
@@ -508,7 +514,11 @@ impl World {
                 if !is_full {
                     self.machines[at].outbox.insert(lease, bytes);
                 }
-                let kept = if is_full { Err(io::Error::other("no space left").into()) } else { Ok(()) };
+                let kept = if is_full {
+                    Err(worker::NotKept::Io(PathBuf::new(), io::Error::other("no space left")))
+                } else {
+                    Ok(())
+                };
                 self.worker(at, worker::Input::Kept(lease, kept));
             }
             worker::Act::Forget(lease) => _ = self.machines[at].outbox.remove(&lease),

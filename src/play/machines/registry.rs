@@ -451,11 +451,12 @@ impl Registry {
         epoch: u64,
         beat: &Beat,
     ) -> (Beaten, Vec<LeaseId>) {
-        // A machine that did not hear that it was dropped hears it with the reply to its hello. A hello of an earlier start
-        // may have come after that of a later one: jobs and replies would be sealed for the wrong start.
+        // A machine that did not hear that it was dropped hears it with the reply to its hello, and one that is away says
+        // whether it can play: its goodbye may have come late. A hello of an earlier start may have come after that of a
+        // later one: jobs and replies would be sealed for the wrong start.
         let is_known = |machine: &&mut Machine| {
             let is_same = beat.epoch == epoch && beat.session == machine.session;
-            is_same && !matches!(machine.part, Part::Dropped | Part::Readmitted)
+            is_same && !matches!(machine.part, Part::Dropped | Part::Readmitted | Part::Away)
         };
         let Some(machine) = self.machines.get_mut(worker).filter(is_known) else {
             return (Beaten::HelloAgain, vec![]);

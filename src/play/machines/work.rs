@@ -13,7 +13,7 @@ use crate::{
     playing::Playing,
     registry::BEAT,
     wire::{Inbox, Wire, WireError},
-    worker::{Act, Farewell, GameOver, Heard, Input, NotKept, Request, TICK, Worker, printable},
+    worker::{Act, Broken, Farewell, GameOver, Heard, Input, Request, TICK, Worker, printable},
 };
 use arena::{
     Say, Shutdown,
@@ -117,7 +117,7 @@ async fn serve(
 ) -> Result<Ended, MachineError> {
     let terms = match first_terms(options, &attached, shutdown, say).await {
         Ok(terms) => terms,
-        Err(ended) => return Ok(ended),
+        Err(ended) => return Ok(ended?),
     };
     let prepared = prepare_or_tell(options, &terms, &attached, say).await?;
     play(options, terms, prepared, attached, (shutdown, say)).await
@@ -174,24 +174,27 @@ async fn first_terms(
     attached: &Attached,
     shutdown: &Shutdown,
     say: &Say,
-) -> Result<Terms, Ended> {
+) -> Result<Terms, Result<Ended, Broken>> {
     let (wire, outbox) = (&attached.wire, &attached.outbox);
     let mut told = String::new();
     while !shutdown.is_finishing() {
         let hello = hello(options, 1, None, false, holding(outbox));
         let words = match ask(wire, outbox.worker(), &Request::Hello(hello)).await {
             Ok(Welcome::Come(terms)) => return Ok(*terms),
-            Ok(Welcome::Refused { why, for_good: true }) => return Err(Ended::Refused(printable(&why))),
+            Ok(Welcome::Refused { why, for_good: true }) => return Err(Ok(Ended::Refused(printable(&why)))),
             Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
             Err(why) => why.to_string(),
         };
+        if *attached.connection.borrow() == Connection::Elsewhere {
+            return Err(Err(Broken::OtherEvent));
+        }
         if words != told {
             say(&format!("{words}; trying again"));
             told = words;
         }
         pause(shutdown).await;
     }
-    Err(Ended::Stopped)
+    Err(Ok(Ended::Stopped))
 }
 
 /// Looks at the engines; a machine that cannot play says so to its manager, too.
@@ -362,7 +365,7 @@ impl Station<'_> {
             Act::Ask(request) => self.ask(request),
             Act::Send(lease) => self.send(lease),
             Act::Keep(lease, answer) => {
-                let kept = self.outbox.keep(lease, &answer).map_err(NotKept::from);
+                let kept = self.outbox.keep(lease, &answer);
                 self.handle(Input::Kept(lease, kept));
             }
             Act::Forget(lease) => self.outbox.forget(lease),

@@ -21,8 +21,9 @@ use pairs::{Done, Pairs};
 use referee::{entry::GameId, lease::LeaseId};
 use serde::Serialize;
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     io,
+    path::PathBuf,
     time::Duration,
 };
 
@@ -35,7 +36,7 @@ const REFUSED: Duration = Duration::from_secs(7);
 /// Signs of life without an answer, after which people are told that the manager is gone.
 const MISSED: u32 = 3;
 /// Most answers that are kept; then no further pair is begun.
-const MOST_KEPT: usize = 10_000;
+pub(crate) const MOST_KEPT: usize = 10_000;
 
 /// How a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +56,9 @@ pub enum Broken {
     #[error("its engines are others than before: {}", .0.join("; "))]
     OtherEngines(Vec<String>),
     /// The event is not the one that it has looked at.
-    #[error("the event has another configuration now: start this worker again")]
+    #[error(
+        "the manager plays another event now, or this one with another configuration: start this worker again"
+    )]
     OtherEvent,
     /// Its key opens the door no more.
     #[error("the server does not know this machine any more: join with the line that the manager prints now")]
@@ -66,8 +69,8 @@ pub enum Broken {
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
     /// The disk.
-    #[error(transparent)]
-    Io(#[from] io::Error),
+    #[error("`{}`: {}", .0.display(), .1)]
+    Io(PathBuf, #[source] io::Error),
     /// It has no JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
@@ -208,6 +211,10 @@ pub struct Worker {
     pairs: Pairs,
     /// Answers on the disk.
     outbox: BTreeSet<LeaseId>,
+    /// Answers that the disk had no room for. They are kept again with each tick.
+    unkept: BTreeMap<LeaseId, Vec<u8>>,
+    /// True from the first such answer until the disk has taken all: no pair begins.
+    is_full: bool,
     /// Answers on their transport.
     sending: HashSet<LeaseId>,
     line: Line,
@@ -249,6 +256,8 @@ impl Worker {
             state: State::Arriving,
             pairs: Pairs::new(slots),
             outbox,
+            unkept: BTreeMap::new(),
+            is_full: false,
             sending: HashSet::new(),
             line: Line::Free,
             asked: now,
@@ -299,9 +308,11 @@ impl Worker {
         std::mem::take(&mut self.acts)
     }
 
-    /// Leases whose games it plays, or is going to.
+    /// Leases whose games it plays, is going to play, or has played without having kept the answer.
     pub fn leases(&self) -> Vec<LeaseId> {
-        self.pairs.leases()
+        let mut leases = self.pairs.leases();
+        leases.extend(self.unkept.keys());
+        leases
     }
 
     /// The oldest games that people want to look at: number, lease, and place in the pair.
@@ -318,7 +329,7 @@ impl Worker {
     pub fn is_done(&self) -> bool {
         match self.state {
             State::Arriving | State::Playing => false,
-            State::Leaving => self.pairs.is_idle() && self.outbox.is_empty(),
+            State::Leaving => self.pairs.is_idle() && self.outbox.is_empty() && self.unkept.is_empty(),
             State::Adjourning | State::Broken(_) | State::Refused(_) => self.pairs.is_idle(),
             // Answers on their way are heard out: the last one may be confirmed just now.
             State::Over => self.sending.is_empty(),
@@ -371,7 +382,7 @@ impl Worker {
     }
 
     fn job(&mut self, job: Job) {
-        let has_room = self.outbox.len() < MOST_KEPT;
+        let has_room = self.outbox.len() < MOST_KEPT && !self.is_full;
         // What it does not take it does not list, and so it is handed out again.
         if job.epoch == self.terms.epoch && self.state <= State::Playing && has_room {
             let done = self.pairs.take(&self.terms, job);
@@ -403,6 +414,7 @@ impl Worker {
     }
 
     fn drop_leases(&mut self, leases: &[LeaseId]) {
+        self.unkept.retain(|lease, _| !leases.contains(lease));
         let games = self.pairs.drop_leases(leases);
         games.into_iter().for_each(|game| self.act(Act::Stop(game)));
     }
@@ -421,7 +433,10 @@ impl Worker {
                 Done::NotPlayed(lease, why) => self.give_back(vec![lease], why, false),
                 // Nobody hears of an answer before it is on the disk.
                 Done::Played(answer) => match fitting(&answer) {
-                    Ok(bytes) => self.act(Act::Keep(answer.lease, bytes)),
+                    Ok(bytes) => {
+                        self.unkept.insert(answer.lease, bytes.clone());
+                        self.act(Act::Keep(answer.lease, bytes));
+                    }
                     Err(why) => self.kept(answer.lease, Err(why)),
                 },
             }
@@ -431,8 +446,17 @@ impl Worker {
     fn kept(&mut self, lease: LeaseId, kept: Result<(), NotKept>) {
         match kept {
             Ok(()) => {
+                self.unkept.remove(&lease);
                 self.outbox.insert(lease);
                 self.send(lease);
+            }
+            Err(NotKept::Io(..)) if self.is_full => {}
+            Err(why @ NotKept::Io(..)) => {
+                self.is_full = true;
+                let why = format!("an answer cannot be kept, and no pair begins before it is: {why}");
+                self.say(why.clone());
+                let leases = self.pairs.not_begun();
+                self.give_back(leases, why, true);
             }
             Err(why) => {
                 let why = format!("an answer could not be kept: {why}");
@@ -469,7 +493,7 @@ impl Worker {
             self.line = Line::HelloNext;
             return;
         }
-        let (ready, holding) = (self.state <= State::Playing, self.holding(now));
+        let (ready, holding) = (self.state <= State::Playing && !self.is_full, self.holding(now));
         self.ask(now, Request::Hello(Hello { ready, holding, ..self.hello.clone() }));
     }
 
@@ -480,8 +504,8 @@ impl Worker {
 
     /// Gives a sign of life, unless a question waits for its reply, and sends what was not taken.
     fn beat(&mut self, now: Moment) {
-        if self.state == State::Arriving {
-            // A sign of life does not say that it can play.
+        if self.state == State::Arriving || self.is_full {
+            // A sign of life does not say whether it can play.
             self.say_hello(now);
         } else if self.line == Line::Free {
             let lag = u32::try_from(self.lag.as_millis()).unwrap_or(u32::MAX);
@@ -502,6 +526,7 @@ impl Worker {
             }
         }
         self.believe_refusal(now, connection);
+        self.keep_again(now);
         let dropped = self.pairs.dropped();
         dropped.into_iter().for_each(|game| self.act(Act::Stop(game)));
         if now.since(self.asked) >= BEAT {
@@ -509,9 +534,23 @@ impl Worker {
         }
     }
 
-    /// Ends once the server refuses this worker for long: while a server takes over new users it refuses everybody whose
-    /// connection is just being made.
+    /// Keeps again what the disk had no room for; plays on once it has taken everything.
+    fn keep_again(&mut self, now: Moment) {
+        if self.is_full && self.unkept.is_empty() {
+            self.is_full = false;
+            self.say_hello(now);
+        } else if self.is_full {
+            self.acts.extend(self.unkept.iter().map(|(lease, bytes)| Act::Keep(*lease, bytes.clone())));
+        }
+    }
+
+    /// Ends once the server has another event, or refuses this worker for long: while a server takes over new users it
+    /// refuses everybody whose connection is just being made.
     fn believe_refusal(&mut self, now: Moment, connection: Connection) {
+        if connection == Connection::Elsewhere {
+            self.drop_all();
+            self.turn(State::Broken(Broken::OtherEvent));
+        }
         if connection != Connection::Refused {
             self.refused_since = None;
         } else if now.since(*self.refused_since.get_or_insert(now)) >= REFUSED {

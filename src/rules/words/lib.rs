@@ -6,6 +6,7 @@
 mod answers;
 mod arbiter;
 mod desk;
+mod faults;
 mod ledger;
 mod operations;
 mod pages;

@@ -454,7 +454,7 @@ fn table(words: Language, rows: &[Listing]) -> Markup {
                 @if let Some(path) = &row.path { a href=(path) { (plain(&row.event)) } } @else { (plain(&row.event)) }
                 @if !row.format_shown.is_empty() { " · " (plain(&row.format_shown)) }
                 @if !row.note.is_empty() { div.note { (plain(&row.note)) } }
-                @for fault in &row.faults { div.wrong { (plain(fault)) } }
+                @for fault in &row.faults { div.wrong { (words.fault(&plain(fault))) } }
             }
             td.name { (row.words) }
             td { (row.games) @if let Some(total) = row.total { " / " (total) } }

@@ -55,9 +55,10 @@ impl Hall<'_> {
         let Some((_builds, prepared)) = self.prepare(cue, &mut plan)? else { return Ok(State::Stopped) };
         let places = self.turnstile.places();
         let weight = preflight::cores_of_a_game(&plan, &prepared.engines).min(places);
-        // There may be as many games as there are places, so that their number can be changed while they are played.
+        // There may be as many games as there are places, so that their number can be changed while they are played;
+        // games that take no place are bounded by their players.
         let wanted = plan.concurrency;
-        plan.concurrency = (places / weight).max(1);
+        plan.concurrency = places.checked_div(weight).unwrap_or(wanted.max(plan.engines.len())).max(1);
         let (lines, event) = play::open(&plan, false, prepared, &cue.say)?;
         let lane = self.lane(cue, &plan, weight);
         lane.set_most(wanted);

@@ -30,6 +30,8 @@ pub enum Connection {
     Down,
     /// The server no longer knows this user, and is tried again: whoever joins anew hears why.
     Refused,
+    /// The server knows this user and forbids the subjects of its event: another event has the server now.
+    Elsewhere,
 }
 
 /// Everything that a connection needs.
@@ -133,6 +135,9 @@ fn follow(state: &mut Connection, event: &Event) -> bool {
     let now = match event {
         Event::Connected => Connection::Up,
         Event::ServerError(ServerError::AuthorizationViolation) => Connection::Refused,
+        Event::ServerError(ServerError::Other(text)) if text.starts_with("Permissions Violation") => {
+            Connection::Elsewhere
+        }
         Event::ClientError(ClientError::Other(text))
             if *text == ConnectErrorKind::AuthorizationViolation.to_string() =>
         {
@@ -157,6 +162,8 @@ fn delay(attempt: usize) -> Duration {
 mod tests {
     use super::*;
 
+    const FORBIDDEN: &str = "Permissions Violation for Publish to \"x\"";
+
     #[test]
     fn a_connection_that_was_refused_stays_so_until_it_is_there_again() {
         let mut state = Connection::Up;
@@ -165,6 +172,10 @@ mod tests {
             (Event::Disconnected, Connection::Down),
             (Event::ClientError(ClientError::Other(violation)), Connection::Refused),
             (Event::Disconnected, Connection::Refused),
+            (Event::Connected, Connection::Up),
+            (Event::ServerError(ServerError::Other("Unknown Protocol".to_owned())), Connection::Up),
+            (Event::ServerError(ServerError::Other(FORBIDDEN.to_owned())), Connection::Elsewhere),
+            (Event::Disconnected, Connection::Elsewhere),
             (Event::Connected, Connection::Up),
         ] {
             follow(&mut state, &event);

@@ -1,7 +1,7 @@
 //! The server: how it starts, ends, and what is said when it does not.
 
 use crate::support::{Place, need_server, next, notice, soon};
-use machines::hub::{Hub, HubError, HubNotice, ServerOptions};
+use machines::hub::{Connection, Hub, HubError, HubNotice, ServerOptions};
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -77,6 +77,25 @@ async fn a_line_stays_valid_when_the_manager_is_started_again_and_no_two_manager
     });
     assert_eq!(hub.subjects().sender(next(&mut hellos).await.subject.as_str()), Some(id));
     hello.abort();
+    hub.close().await;
+}
+
+#[tokio::test]
+async fn a_worker_whose_server_comes_back_with_another_event_is_told_so_by_the_server() {
+    need_server!();
+    let place = Place::new();
+    let hub = place.hub().await;
+    let listen = ([127, 0, 0, 1], hub.token().port()).into();
+    let worker = place.join(hub.token(), "box").await.unwrap();
+    let orders = worker.subjects().to_worker(worker.id(), 1, "ctl");
+    let _orders = worker.client().subscribe(orders).await.unwrap();
+    worker.client().flush().await.unwrap();
+    assert_eq!(*worker.connection().borrow(), Connection::Up);
+    hub.close().await;
+    let event = machines::hub::new_event();
+    let hub = Hub::start(ServerOptions { listen, event, ..place.options() }).await.unwrap();
+    let mut connection = worker.connection();
+    soon(connection.wait_for(|state| *state == Connection::Elsewhere)).await.unwrap();
     hub.close().await;
 }
 

@@ -1,0 +1,249 @@
+//! Faults of engines, files and machines in Japanese. They are made in English far below the pages, where no reader's
+//! language is known; a page and the command line show them by [`Language::fault`]. Values are kept as they are.
+
+use crate::Language;
+
+/// Longest line that is translated, in bytes; a longer one is an engine's.
+const LONGEST: usize = 2000;
+
+/// Sentences with a `{}` for each value, and the same in Japanese with the numbers of the values.
+macro_rules! faults {
+    ($($english:literal = $japanese:literal;)+) => {
+        const FAULTS: &[(&str, &str)] = &[$(($english, $japanese)),+];
+    };
+}
+
+faults! {
+    // Engines.
+    "engine `{}` cannot play: {}" = "エンジン `{0}` は対局できません：{1}";
+    "`{}` could not be started: {}" = "`{0}` を起動できません：{1}";
+    "{} (it failed to start {} times in a row)" = "{0}（起動に{1}回続けて失敗）";
+    "no `usiok` within {} ms" = "{0}ミリ秒以内に `usiok` がありません";
+    "no `readyok` within {} ms" = "{0}ミリ秒以内に `readyok` がありません";
+    "no `bestmove` after `stop` within {} ms" = "`stop` から{0}ミリ秒以内に `bestmove` がありません";
+    "no `bestmove` within {} ms, `stop` included{}" = "`stop` を送っても{0}ミリ秒以内に `bestmove` がありません{1}";
+    "it does not read its input" = "入力を読みません";
+    "its `option` lines are longer than {} KiB" = "`option` 行の合計が{0} KiBを超えています";
+    "it answers what it was not asked: {}" = "求めていない応答をしました：{0}";
+    "it declares a win in the start position" = "開始局面で入玉宣言をしました";
+    "its answer is no move: {}" = "応答が指し手ではありません：{0}";
+    "its move {} in the start position is illegal ({})" = "開始局面での指し手{0}は反則です（{1}）";
+    "{}, after {}" = "{0}（{1}の後）";
+    "its start" = "起動";
+    "its end" = "終了";
+    "its options and `isready`" = "オプションと `isready`";
+    // Programs and files.
+    "there is no program `{}`; arguments are written in `args`" = "プログラム `{0}` がありません（引数は `args` に書きます）";
+    "there is no program `{}`" = "プログラム `{0}` がありません";
+    "`{}` is a directory, not a program" = "`{0}` はプログラムではなくフォルダーです";
+    "`{}` is not executable" = "`{0}` に実行権限がありません";
+    "there is no database `{}`{}; name another one (`--db FILE` where the command has this option)" = "データベース `{0}` がありません{1}。別のものを指定してください（`--db FILE`）";
+    "database `{}` cannot be opened: {}" = "データベース `{0}` を開けません：{1}";
+    "database `{}` is locked by another program" = "データベース `{0}` は別のプログラムが使用中です";
+    "database `{}` cannot grow: the disk is full" = "ディスクがいっぱいで、データベース `{0}` に書き込めません";
+    "event `{}` is being run by {}" = "大会 `{0}` は{1}が進行中です";
+    "cannot listen on {}: {}" = "{0} で待ち受けできません：{1}";
+    "No space left on device (os error {})" = "ディスクがいっぱいです（os error {0}）";
+    "Address already in use (os error {})" = "アドレスとポートは使用中です（os error {0}）";
+    "No such file or directory (os error {})" = "ファイルまたはフォルダーがありません（os error {0}）";
+    "Permission denied (os error {})" = "権限がありません（os error {0}）";
+    "Exec format error (os error {})" = "このマシンで実行できる形式ではありません（os error {0}）";
+    // Lines of a configuration.
+    "is empty" = "空です";
+    "is missing; {}" = "ありません（{0}）";
+    "expected {}, found {}" = "{0} が必要ですが {1} があります";
+    "{} is out of range; it must be from {} to {}" = "{0} は範囲外です。{1} から {2} までにしてください";
+    "unknown value {}; did you mean {}?" = "{0} という値はありません。{1} のことですか";
+    "unknown value {}; expected {}" = "{0} という値はありません。使えるのは {1} です";
+    "unknown key; did you mean `{}`?" = "未知のキーです。`{0}` のことですか";
+    // Records.
+    "illegal move {} at ply {} ({})" = "{1}手目の {0} は反則です（{2}）";
+    "illegal move {} at ply {}" = "{1}手目の {0} は反則です";
+    "line {}: {}" = "{0}行目：{1}";
+    // This machine.
+    "not known here: the system does not say" = "このシステムでは分かりません";
+    "no limit is known here" = "上限は分かりません";
+    "found" = "あります";
+    "not found: {}" = "ありません（{0}）";
+    "an engine that comes with Renmei; it belongs beside `renmei`" = "Renmei 付属のエンジンで、`renmei` と同じ場所に置きます";
+    "an engine of the preset `quickstart`" = "`quickstart` で使うエンジン";
+    "`test`, `bisect` and `queue` build commits with it" = "`test`・`bisect`・`queue` のビルドに必要";
+    "`--hub` and `worker` send games through it" = "`--hub` と `worker` の通信に必要";
+    "the engine with a network: see the guide to engines" = "ニューラルネットのエンジン。エンジンの手引きを参照";
+    "no NVIDIA driver: renmei-deep computes on the processor" = "NVIDIA のドライバーがないため、renmei-deep は CPU で計算します";
+    "`{}` fails: {}" = "`{0}` が失敗します：{1}";
+    "the driver and the kernel may be of two versions: boot again, or install the driver again" = "ドライバーとカーネルの版が合っていない可能性があります。再起動するか、ドライバーを入れ直してください";
+    "{} with {}; {} at once" = "{0}・{1}（同時に使えるのは{2}）";
+    "{} core" = "{0}コア";
+    "{} cores" = "{0}コア";
+    "{} hardware thread" = "{0}スレッド";
+    "{} hardware threads" = "{0}スレッド";
+    "{} % of the cores are busy with other programs" = "コアの{0}%を他のプログラムが使用中";
+    "engines get slower and may lose on time: end the other programs, or keep cores for them by `concurrency`" = "エンジンが遅くなり、時間切れ負けのおそれがあります。他のプログラムを終了するか、`concurrency` を減らしてください";
+    "governor {}: the cores' speed changes with their load" = "ガバナー {0}：負荷でコアの速度が変わります";
+    "governor {}" = "ガバナー {0}";
+    "for tests of strength: `cpupower frequency-set --governor performance`, which lasts until the next boot" = "棋力の測定には `cpupower frequency-set --governor performance`（次の起動まで有効）";
+    "{}; how much of it is free is not known here" = "{0}（空き容量は分かりません）";
+    "{} of {} free" = "{1} のうち {0} が空き";
+    "engines with large hash tables would be swapped or killed: end other programs, or lower `USI_Hash`" = "大きなハッシュを使うエンジンは遅くなるか強制終了されます。他のプログラムを終了するか、`USI_Hash` を減らしてください";
+    "{} late at p99, {} at most, of {}" = "遅れは99%点で{0}、最大{1}（{2}）";
+    "{} timer" = "{0}回";
+    "{} timers" = "{0}回";
+    "clocks are read late by as much: keep the default `margin`, and leave a core free by `concurrency`" = "計時もその分遅れます。`margin` は既定のままにし、`concurrency` で1コア空けてください";
+    "{} ns to read" = "読み取りに{0}ナノ秒";
+    "the system reads a slow clock; on Linux `cat /sys/devices/system/clocksource/clocksource0/current_clocksource` names it, and a virtual machine may offer a faster one" = "時計の読み取りが遅いシステムです。Linux では `cat /sys/devices/system/clocksource/clocksource0/current_clocksource` で確認でき、仮想マシンなら速い時計に変えられることがあります";
+    "`{}` cannot be asked: {}" = "`{0}` を調べられません：{1}";
+    "name a directory that is there: `renmei doctor DIRECTORY`" = "存在するフォルダーを指定してください：`renmei doctor DIRECTORY`";
+    "{} free in `{}`" = "`{1}` の空きは {0}";
+    "an event stops to begin games when its disk is full: `renmei prune`, or another directory" = "ディスクがいっぱいになると新しい対局は始まりません。`renmei prune` で空けるか、別のフォルダーを使ってください";
+    "`{}` cannot be written: {}" = "`{0}` に書き込めません：{1}";
+    "databases are written beside the configuration: use a directory of your own" = "データベースは設定ファイルと同じ場所に書かれます。書き込めるフォルダーを使ってください";
+    "{} a commit" = "1回の書き込みに{0}";
+    "short games wait for the disk: a local disk is better than one over the network" = "短い対局ではディスク待ちが生じます。ネットワーク越しでないディスクを使ってください";
+    "{} allowed" = "{0}まで";
+    "a host has room for fewer connections: `ulimit -Hn 65536`, or LimitNOFILE= in a unit" = "接続できる数が減ります。`ulimit -Hn 65536` か、ユニットの LimitNOFILE= で増やしてください";
+    "{}, who may do everything; so may the engines" = "{0}（管理者です。エンジンにもすべての権限があります）";
+    "for engines of others: a user of its own, or `sandbox = \"strict\"`" = "他者のエンジンには専用のユーザーか `sandbox = \"strict\"` を使ってください";
+}
+
+impl Language {
+    /// A fault in this language, line by line; what the catalogue does not have stays English.
+    pub fn fault(self, english: &(impl ToString + ?Sized)) -> String {
+        let english = english.to_string();
+        // Indented lines quote an engine.
+        let own = |line: &str| if line.starts_with(' ') { None } else { in_japanese(line) };
+        let line = |line: &str| own(line).unwrap_or_else(|| line.to_owned());
+        match self {
+            Self::English => english,
+            Self::Japanese => english.split('\n').map(line).collect::<Vec<_>>().join("\n"),
+        }
+    }
+}
+
+/// A line in Japanese: a sentence, or one behind the place that it is about (`x.toml:6:15: event.seed: ..`).
+fn in_japanese(line: &str) -> Option<String> {
+    let starts = line.match_indices(": ").map(|(at, colon)| at + colon.len());
+    let mut tails = std::iter::once(0).chain(starts).filter(|_| line.len() <= LONGEST);
+    tails.find_map(|at| Some(format!("{}{}", &line[..at], sentence(&line[at..])?)))
+}
+
+fn sentence(text: &str) -> Option<String> {
+    let (values, japanese) =
+        FAULTS.iter().find_map(|(form, japanese)| Some((values(form, text)?, japanese)))?;
+    let part = |(at, part): (usize, &str)| match part.parse().ok().and_then(|value: usize| values.get(value))
+    {
+        Some(value) if at % 2 == 1 => in_japanese(value).unwrap_or_else(|| value.clone()),
+        _ => part.to_owned(),
+    };
+    Some(japanese.split(['{', '}']).enumerate().map(part).collect())
+}
+
+/// The values of a line of this form.
+fn values(form: &str, line: &str) -> Option<Vec<String>> {
+    // With an end of their own, form and line end together.
+    let (form, line) = (format!("{form}\n"), format!("{line}\n"));
+    let (mut literals, mut values) = (form.split("{}"), vec![]);
+    let mut rest = line.strip_prefix(literals.next()?)?;
+    for literal in literals {
+        let (value, behind) = rest.split_once(literal)?;
+        values.push(value.to_owned());
+        rest = behind;
+    }
+    rest.is_empty().then_some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, path::Path};
+
+    fn ja(text: &str) -> String {
+        Language::Japanese.fault(text)
+    }
+
+    #[test]
+    fn what_keeps_an_engine_or_a_file_from_use_is_said_in_japanese_with_its_values() {
+        for (english, japanese) in [
+            (
+                "engine `gps` cannot play: no `usiok` within 5000 ms, after `usi`\n  > usi, after all",
+                "エンジン `gps` は対局できません：5000ミリ秒以内に `usiok` がありません（`usi`の後）\n  > usi, after all",
+            ),
+            (
+                "`/opt/x` could not be started: Permission denied (os error 13)",
+                "`/opt/x` を起動できません：権限がありません（os error 13）",
+            ),
+            (
+                "x.toml:6:15: event.concurrency: 0 is out of range; it must be from 1 to 65535",
+                "x.toml:6:15: event.concurrency: 0 は範囲外です。1 から 65535 までにしてください",
+            ),
+            ("a.kifu: line 3: illegal move 7g7e at ply 1", "a.kifu: 3行目：1手目の 7g7e は反則です"),
+            ("2 cores with 4 hardware threads; 4 at once", "2コア・4スレッド（同時に使えるのは4）"),
+            ("12.0 GiB of 32.0 GiB free", "32.0 GiB のうち 12.0 GiB が空き"),
+            ("info string found: nothing known", "info string found: nothing known"),
+        ] {
+            assert_eq!(ja(english), japanese);
+            assert_eq!(Language::English.fault(english), english);
+        }
+        let long = "x: ".repeat(LONGEST);
+        assert_eq!(ja(&long), long, "an engine's endless line costs nothing");
+    }
+
+    #[test]
+    fn each_sentence_is_that_of_its_own_line_and_has_the_values_of_its_english() {
+        for (english, japanese) in FAULTS {
+            let count = english.matches("{}").count();
+            let numbers: Vec<String> = (0..count).map(|value| format!("{{{value}}}")).collect();
+            assert!(
+                numbers.iter().all(|number| japanese.matches(number.as_str()).count() == 1),
+                "{japanese}"
+            );
+            assert_eq!(japanese.matches('{').count(), count, "{japanese}");
+            let values: Vec<String> = (0..count).map(|value| format!("v{value}")).collect();
+            let fill = |text: &str, places: &[String]| {
+                places
+                    .iter()
+                    .zip(&values)
+                    .fold(text.to_owned(), |text, (place, value)| text.replacen(place, value, 1))
+            };
+            let places = vec!["{}".to_owned(); count];
+            assert_eq!(ja(&fill(english, &places)), fill(japanese, &numbers), "another sentence comes first");
+        }
+    }
+
+    /// The texts of a source file: string literals of several words, with values for their places.
+    fn texts(source: &str) -> Vec<String> {
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n").replace("\\\n", "").replace("\\\"", "\u{1}");
+        let literals = code.split('"').skip(1).step_by(2).map(|text| text.replace('\u{1}', "\""));
+        let words = |text: &str| {
+            text.split(' ')
+                .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase()))
+                .count()
+        };
+        let filled = literals.map(|text| {
+            let values = text.split(['{', '}']).enumerate();
+            values.map(|(at, part)| if at % 2 == 0 { part } else { "7" }).collect::<String>()
+        });
+        filled.filter(|text| words(text) > 1).collect()
+    }
+
+    #[test]
+    fn every_text_of_the_page_of_a_machine_and_of_a_look_at_an_engine_is_in_japanese() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let files =
+            ["lab/check/machine/equipment.rs", "lab/check/machine/measured.rs", "play/seat/usi/look.rs"];
+        for file in files {
+            let texts = texts(&fs::read_to_string(source.join(file)).unwrap());
+            assert!(texts.len() > 3, "{file}: {texts:?}");
+            for text in texts {
+                let has_name = Language::Japanese.name_of_check(&text) != text || text.starts_with("sfen ");
+                let text = if text == "hardware thread" { format!("7 {text}") } else { text };
+                assert!(
+                    has_name || !ja(&text).is_ascii(),
+                    "{file}: `{text}` has no Japanese in words/faults.rs"
+                );
+            }
+        }
+    }
+}
