@@ -73,13 +73,13 @@ fn an_event_of_a_hall_whose_disk_is_full_holds_up_no_other_event() {
         desk.write(&format!("hall/{name}.toml"), &[&head, rules, &engine("a"), &engine("b")].concat());
     };
     event("full", &desk.path("disk/full.db").display().to_string(), 100_000);
-    event("other", "other.db", 200);
+    event("other", "other.db", 60);
     // With pages: they know an event longer than it is played.
     let script = "$RENMEI hall ../hall --concurrency 1 --oversubscribe --until-done --http 127.0.0.1:0 2>&1";
     let Some(output) = on_a_small_disk(&desk, 3, script) else { return };
     let text = text(&output);
     assert!(text.contains("full.db` cannot grow: the disk is full"), "{text}");
-    let is_over = |line: &str| line.split_whitespace().take(3).eq(["other", "over", "200/200"]);
+    let is_over = |line: &str| line.split_whitespace().take(3).eq(["other", "over", "60/60"]);
     assert!(text.lines().any(is_over), "{text}");
 }
 

@@ -85,9 +85,9 @@ fn the_word_match_may_be_left_out_and_what_was_understood_is_told() {
 fn a_sequential_test_has_as_many_games_as_its_rounds_allow() {
     let desk = Desk::new();
     let line =
-        format!("{TWO} option.Style=greedy -each st=60 -rounds 40 -repeat -sprt elo0=0 elo1=300 alpha=0.05");
+        format!("{TWO} option.Style=greedy -each st=60 -rounds 6 -repeat -sprt elo0=0 elo1=300 alpha=0.05");
     let plan = played(&desk, &line);
-    assert_eq!(plan["stages"][0]["format"], serde_json::json!({ "format": "sprt", "max_games": 80 }));
+    assert_eq!(plan["stages"][0]["format"], serde_json::json!({ "format": "sprt", "max_games": 12 }));
     assert_eq!((&plan["sprt"]["elo1"], &plan["sprt"]["model"]), (&300.0.into(), &"normalized".into()));
     assert_eq!(plan["engines"][0]["time"]["fixed"]["secs"], 60);
 }

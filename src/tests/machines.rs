@@ -341,9 +341,9 @@ fn a_server_killed_is_missed_and_costs_no_game() {
 #[test]
 fn a_sequential_test_on_many_machines_ends_with_the_same_verdict_at_the_same_pair() {
     let Some(hub) = Hub::start() else { return };
-    // Bounds that the stronger engine reaches in some fifty games.
+    // Bounds that the stronger engine reaches in some thirty games.
     let sprt =
-        "format = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 300\nalpha = 0.25\nbeta = 0.25\nmax_games = 400\n";
+        "format = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 300\nalpha = 0.35\nbeta = 0.35\nmax_games = 400\n";
     let sprt_event = |desk: &Desk| {
         let path = event(desk, 0, sprt);
         let text = std::fs::read_to_string(&path)

@@ -41,8 +41,8 @@ fn game(number: u64, black: usize, white: usize, winner: Color) -> [Stamped; 2] 
     [entry(at, Entry::GameStarted(start)), entry(at, Entry::GameEnded(end))]
 }
 
-/// A league with its regulars, and strangers who play one game each.
-fn write(path: &Path, names: usize) {
+/// A league with its regulars, who have played so many games among themselves, and strangers who play one game each.
+fn write(path: &Path, names: usize, among: usize) {
     let plan = StoredPlan::of_records("league").to_json();
     let head = EventHead { name: "league", kind: "serve", plan: &plan, fingerprint: "{}" };
     let journal = Journal::open(path, &head).unwrap().start(vec![], || ()).unwrap();
@@ -64,6 +64,10 @@ fn write(path: &Path, names: usize) {
         let winner = if number % 3 == 0 { Color::Black } else { Color::White };
         journal.append(game(number, player, player % REGULARS, winner));
     }
+    for player in 0..among {
+        number += 1;
+        journal.append(game(number, player, (player + 1) % REGULARS, Color::Black));
+    }
     journal.finish().unwrap();
 }
 
@@ -77,12 +81,16 @@ fn renmei(desk: &Desk, args: &[&str]) -> Output {
 #[test]
 fn a_league_of_seventy_thousand_names_is_reported_and_drawn_within_two_gigabytes() {
     let (desk, names) = (Desk::new(), testing::repetitions(70_000, 9_000));
-    write(&desk.db(), names);
+    // A rating takes longest where nobody is anchored: without games among the regulars.
+    write(&desk.db(), names, testing::repetitions(0, REGULARS));
     let drawn = renmei(&desk, &["report", "event.db", "--html", "page.html"]);
     assert_eq!(drawn.status.code(), Some(0), "{}", String::from_utf8_lossy(&drawn.stderr));
-    let text = String::from_utf8(renmei(&desk, &["report", "event.db"]).stdout).unwrap();
-    assert!(text.contains(&format!("player{}", names - 1)), "the last of them is listed");
-    assert!(text.contains(&format!("the first 40 of {names} players")), "the cross table is bounded");
-    let page = std::fs::metadata(desk.path("page.html")).unwrap().len();
-    assert!(page < 64_000_000, "{page} bytes");
+    let page = std::fs::read_to_string(desk.path("page.html")).unwrap();
+    assert!(page.len() < 64_000_000, "{} bytes", page.len());
+    // The text has the same tables; computing them is what takes long.
+    let text = testing::requires_all().then(|| renmei(&desk, &["report", "event.db"]).stdout);
+    for shown in [Some(page), text.map(|text| String::from_utf8(text).unwrap())].into_iter().flatten() {
+        assert!(shown.contains(&format!("player{}", names - 1)), "the last of them is listed");
+        assert!(shown.contains(&format!("the first 40 of {names} players")), "the cross table is bounded");
+    }
 }

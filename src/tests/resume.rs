@@ -10,7 +10,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-const GAMES: usize = 60;
+const GAMES: usize = 24;
 
 /// An engine that does not answer `go` while a file `hold` exists beside it, so that no game ends before the test
 /// allows it.
@@ -119,7 +119,7 @@ fn a_manager_killed_repeatedly_loses_no_game_and_plays_none_twice() {
     let args = arguments(&desk, "killed");
     for round in 0..8 {
         let mut child = start(&desk, &args);
-        until(&desk, &mut child, BEGUN, 1 + 6 * round);
+        until(&desk, &mut child, BEGUN, 1 + 3 * round);
         signal(&child, nix::sys::signal::Signal::SIGKILL);
         ended(&mut child);
     }
@@ -218,7 +218,7 @@ fn a_finished_event_is_only_reported_again() {
     start(&desk, &args).wait_with_output().unwrap();
     let again = start(&desk, &args).wait_with_output().unwrap();
     assert_eq!(again.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&again.stdout).contains("60 games"));
+    assert!(String::from_utf8_lossy(&again.stdout).contains("24 games"));
     complete(&desk);
 }
 

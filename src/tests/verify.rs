@@ -105,6 +105,8 @@ fn the_chain_goes_on_after_sigkill_and_still_verifies() {
         "16",
         "--time",
         "10s",
+        "--max-moves",
+        "60",
         "--engine",
         &random,
         "name=one",

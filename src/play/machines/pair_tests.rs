@@ -736,7 +736,7 @@ impl World {
 #[test]
 fn whatever_is_lost_doubled_delayed_killed_or_dropped_every_pair_counts_once_and_nobody_waits_for_ever() {
     // An event takes some milliseconds.
-    let runs = testing::repetitions(10_000, 600);
+    let runs = testing::repetitions(10_000, 300);
     let (next, failed) = (AtomicU64::new(0), Mutex::new(vec![]));
     let work = || {
         loop {

@@ -174,6 +174,10 @@ impl<'a> Feed<'a> {
         };
         let Ok(plan) = plan(&summary) else { return Ok(None) };
         let info = event_info(&summary, plan.clone());
+        // Its first entry brings its players, and may be one that viewers have to wait for.
+        if info.engines.is_empty() && !info.open {
+            return Ok(None);
+        }
         let live = Live::new(&info, &plan, self.site.config().private.clone());
         self.fresh = Some(live);
         self.hold = Hold::new(self.site.config().delay);

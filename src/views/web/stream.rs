@@ -202,6 +202,7 @@ mod tests {
         journal::Journal::open(&path, &head).unwrap().into_store();
         let site = site_of(&path, "e");
         let mut feed = Feed::new(&site);
+        assert!(feed.begin().unwrap().is_none(), "with a delay its players would be unknown for as long");
         feed.look().unwrap();
         assert!(site.now(|_| ()).is_none(), "games that end before the next look would lack their moves");
         play(&path, &[(1, 0, 1)]);

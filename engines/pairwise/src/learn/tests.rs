@@ -221,7 +221,7 @@ fn trainer(samples: &[Sample], settings: &str) -> (Trainer, [f32; 2]) {
 
 #[test]
 fn a_handful_of_games_raises_agreement_on_them() {
-    let samples = select(&taught_games(8), &everything()).training;
+    let samples = select(&taught_games(4), &everything()).training;
     for loss in ["sigmoid", "softmax"] {
         let settings = format!("--passes 3 --batch 50 --loss {loss}");
         let (learned, [before, after]) = trainer(&samples, &settings);

@@ -44,6 +44,8 @@ pub struct History {
     captures: Scores,
     /// Continuation history: by an earlier move and the current one.
     continuation: Scores,
+    /// True for the earlier moves that have a score there.
+    continued: Vec<bool>,
     /// Counter moves: the last refutation of each move.
     refutations: Vec<Move>,
 }
@@ -54,6 +56,7 @@ impl Default for History {
             from_to: Scores::new(2 * Move32::FROM_TO_TABLE_SIZE),
             captures: Scores::new(PieceTo::COUNT * PieceType::COUNT),
             continuation: Scores::new(PieceTo::COUNT * PieceTo::COUNT),
+            continued: vec![false; PieceTo::COUNT],
             refutations: vec![Move::MOVE_NONE; PieceTo::COUNT],
         }
     }
@@ -77,8 +80,15 @@ const fn continuation(before: PieceTo, mv: PieceTo) -> usize {
 impl History {
     /// Resets all tables.
     pub fn clear(&mut self) {
-        for scores in [&mut self.from_to, &mut self.captures, &mut self.continuation] {
+        for scores in [&mut self.from_to, &mut self.captures] {
             scores.0.fill(0);
+        }
+        // A short game uses little of its 13 MB; the system gives memory when it is written to.
+        let rows = self.continuation.0.chunks_mut(PieceTo::COUNT);
+        for (row, continued) in rows.zip(&mut self.continued) {
+            if std::mem::take(continued) {
+                row.fill(0);
+            }
         }
         self.refutations.fill(Move::MOVE_NONE);
     }
@@ -112,6 +122,7 @@ impl History {
         let to = PieceTo::of(mv);
         for &earlier in before.iter().filter(|&&earlier| earlier != PieceTo::NONE) {
             self.continuation.add(continuation(earlier, to), bonus);
+            self.continued[earlier.0] = true;
         }
     }
 

@@ -126,10 +126,14 @@ impl Table {
         (self.clusters * CACHE_LINE) >> 20
     }
 
-    /// Removes all entries.
+    /// Removes all entries: other memory is zero from the system as well, so a short game costs what it used and not
+    /// the size of the table.
     pub fn clear(&mut self) {
-        if std::mem::take(self.generation.get_mut()) > 0 {
-            self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
+        if *self.generation.get_mut() > 0 {
+            let megabytes = self.megabytes();
+            // Never two tables at once.
+            self.words = Box::default();
+            *self = Self::new(megabytes);
         }
     }
 

@@ -205,7 +205,7 @@ async fn workers_that_come_while_the_server_takes_over_others_are_let_in() {
     let hub = place.hub().await;
     let token = hub.token();
     let mut coming = tokio::task::JoinSet::new();
-    for at in 0..60 {
+    for at in 0..30 {
         let (directory, token) = (place.path("worker"), token.clone());
         // As a worker does, each tries again when its connection was broken off too often, or the answer came too late.
         coming.spawn(async move {
