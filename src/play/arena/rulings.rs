@@ -64,7 +64,10 @@ impl Dispatcher<'_> {
             Command::Replay { .. } if self.operations.is_held(game) => {
                 self.release(&asked, |game| Action::Restarted { game })
             }
-            _ if self.agenda.running.contains_key(&game) => return self.intervene(asked),
+            _ if let Some(&pairing) = self.agenda.running.get(&game) => match &asked.order {
+                Command::Adjourn { .. } if let Err(why) = self.bench().is_still_played(&pairing) => Err(why),
+                _ => return self.intervene(asked),
+            },
             _ => past(&self.plan.database, self.journal.event(), game).and_then(|past| {
                 let done = self.correct(&asked, past);
                 done.map_err(|why| self.operations.about(&why, game, &past.pairing, past.outcome))
@@ -160,6 +163,7 @@ impl Dispatcher<'_> {
         let Some(pairing) = self.held_place(asked.game) else {
             return refuse(|words| words.not_held(asked.game.0));
         };
+        self.bench().is_still_played(&pairing)?;
         let game = self.operations.named(asked.game, &pairing);
         Ok(self.done(asked, None, action(game)))
     }
