@@ -1,15 +1,20 @@
 //! Games that go on from adjourned ones, as the dispatcher sets them up and the database has them.
 
 use super::*;
-use crate::operations::command::Command;
+use crate::operations::{
+    Done,
+    command::{Command, Side},
+};
 use contest::schedule::{Format, Stage};
 use referee::{
     AbortBy, DrawBy,
+    clock::{Accounting, TimeControl},
     entry::{Moved, Score, Thought},
     operation::NamedGame,
 };
 use rsshogi::types::Move;
 use std::thread;
+use words::Message;
 
 /// How long a commit is held back that nobody waits for.
 const HELD: Duration = Duration::from_millis(300);
@@ -18,7 +23,12 @@ const STOPPED: Outcome = Outcome::Aborted { by: AbortBy::Stopped };
 /// Lets a test act on a dispatcher that plays no game by itself.
 fn with_dispatcher(act: impl FnOnce(&mut Dispatcher<'_>)) {
     let directory = tempfile::tempdir().unwrap();
-    let engine = |name: &str| EnginePlan { name: name.to_owned(), ..EnginePlan::default() };
+    let time = TimeControl {
+        main: Duration::from_secs(600),
+        accounting: Accounting::Seconds,
+        ..TimeControl::default()
+    };
+    let engine = |name: &str| EnginePlan { name: name.to_owned(), time, ..EnginePlan::default() };
     let plan = Plan::of_engines("event", vec![engine("a"), engine("b")], directory.path().join("event.db"));
     let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, ..Stage::default() }];
     let plan = Plan { concurrency: 1, affinity: Some(false), stages, ..plan };
@@ -88,6 +98,13 @@ fn operator(dispatcher: &mut Dispatcher<'_>, action: Action) {
 
 fn adjourn(dispatcher: &mut Dispatcher<'_>, game: u64, held: Option<Pairing>) {
     operator(dispatcher, Action::Adjourned { game: named(game), held });
+}
+
+fn asked(dispatcher: &mut Dispatcher<'_>, order: Command, game: u64) -> Result<Done, Message> {
+    let (answer, answered) = mpsc::channel();
+    let (by, reason, game) = ("op".to_owned(), "why".to_owned(), GameId(game));
+    dispatcher.asked(Asked { by, reason, order, game, newcomers: vec![], answer });
+    answered.recv().unwrap()
 }
 
 /// Keeps everything that is appended from now on off the disk, until the sender is dropped.
@@ -169,12 +186,23 @@ fn no_order_has_the_game_of_a_replaced_engine_wait_or_resumes_it() {
             Command::Adjourn { game: 2, hold: true },
         ];
         for (order, game) in orders.into_iter().zip([1, 1, 2]) {
-            let (answer, answered) = mpsc::channel();
-            let (by, reason, game) = ("op".to_owned(), "why".to_owned(), GameId(game));
-            dispatcher.asked(Asked { by, reason, order, game, newcomers: vec![], answer });
-            let refused = format!("{:?}", answered.recv().unwrap().unwrap_err());
+            let refused = asked(dispatcher, order, game).unwrap_err().to_string();
             assert!(refused.contains("`b` was replaced"), "{refused}");
         }
         dispatcher.agenda.running.clear();
+    });
+}
+
+#[test]
+fn a_clock_of_whole_seconds_is_set_to_whole_seconds() {
+    with_dispatcher(|dispatcher| {
+        game(dispatcher, attempt(0), "", &[("7g7f", 0)], STOPPED);
+        adjourn(dispatcher, 1, Some(attempt(0)));
+        let mut set = |left: &str| {
+            let order = Command::Clock { game: 1, color: Side::White, left: left.to_owned() };
+            asked(dispatcher, order, 1).map_err(|why| why.to_string())
+        };
+        assert!(set("1500ms").unwrap_err().contains("counts whole seconds, and `1500ms`"));
+        assert!(set("2s").is_ok());
     });
 }

@@ -184,10 +184,14 @@ impl Dispatcher<'_> {
         let Some(time) = time else {
             return refuse(|words| words.not_a_time(&printable(left.as_bytes())));
         };
-        if self.plan.times(&pairing)[color.index()].main.is_zero() {
+        let control = self.plan.times(&pairing)[color.index()];
+        if control.main.is_zero() {
             return refuse(|words| words.no_clock_to_set(game.0));
         }
         let left_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        if !left_ms.is_multiple_of(control.unit_ms()) {
+            return refuse(|words| words.no_whole_seconds(left));
+        }
         let game = self.operations.named(game, &pairing);
         Ok(self.done(asked, None, Action::ClockSet { game, color, left_ms }))
     }

@@ -182,6 +182,24 @@ fn logout_missing_trip_and_shogi_server_compatibility_lose_at_once() {
 }
 
 #[test]
+fn a_move_of_a_player_who_is_back_waits_for_its_agreement_and_the_refusal_says_so() {
+    let host = host(60);
+    let (black, mut white, id) = game(&host, "t-600-10");
+    white.say("-3334FU");
+    white.hears(&["-3334FU,T0"]);
+    black.cut();
+    let mut black = back(&host);
+    black.until("END Game_Summary");
+    black.say("+2726FU");
+    black.hears(&["##[ERROR] you are back in your game: AGREE comes before the next MOVE"]);
+    black.say("AGREE");
+    black.hears(&[&format!("START:{id}")]);
+    black.say("+2726FU");
+    black.hears(&["+2726FU,T0"]);
+    white.hears(&["+2726FU,T0"]);
+}
+
+#[test]
 fn a_player_who_returns_and_rejects_the_game_loses() {
     let host = host(60);
     let (black, mut white, id) = game(&host, "t-600-10");
