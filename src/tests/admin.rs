@@ -19,6 +19,11 @@ pub(crate) struct Playing(Child);
 
 impl Playing {
     pub(crate) fn start(desk: &Desk, args: &[&str]) -> Self {
+        Self::start_asked(desk, args, &[])
+    }
+
+    /// Starts it, and waits until it answers an operator who uses these words to name it.
+    fn start_asked(desk: &Desk, args: &[&str], named: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
         command.current_dir(desk.dir.path()).args(args).stdin(Stdio::null());
         let log = std::fs::File::options().create(true).append(true).open(desk.path("log.txt")).unwrap();
@@ -28,7 +33,8 @@ impl Playing {
             let log = || std::fs::read_to_string(desk.path("log.txt")).unwrap();
             assert!(over.is_none_or(|status| status.success()), "{}", log());
             // A short event may be over before anybody has asked.
-            over.is_some() || desk.path("event.db-admin").exists() && admin(desk, &["list"]).status.success()
+            let answers = || admin(desk, &[&["list"], named].concat()).status.success();
+            over.is_some() || desk.path("event.db-admin").exists() && answers()
         });
         playing
     }
@@ -440,6 +446,28 @@ fn an_adjourned_game_is_played_on_from_its_position_and_clocks_when_the_operator
     assert_eq!(clocks[1]["main"]["secs"], 570, "as the operator said, across a restart: {clocks}");
     assert_eq!(clocks[1]["main"]["nanos"], 500_000_000, "{clocks}");
     assert_eq!(report(&desk)["games"], 2);
+}
+
+#[test]
+fn two_processes_that_play_two_events_of_one_database_each_get_their_own_orders() {
+    let desk = Desk::new();
+    let args = event(&desk, 2);
+    let cup = Playing::start(&desk, &args);
+    let text = std::fs::read_to_string(desk.path("event.toml")).unwrap();
+    desk.write("side.toml", &text.replace("'cup'", "'side'"));
+    let side =
+        Playing::start_asked(&desk, &[&["run", "side.toml"], &args[2..]].concat(), &["--event", "side"]);
+    let is_paused = |name| done(&desk, &["list", "--event", name])["list"]["paused"] == true;
+    assert!(done(&desk, &["pause", "--event", "side"])["event"] == "side");
+    assert_eq!(["cup", "side"].map(is_paused), [false, true]);
+    assert!(done(&desk, &["pause", "--event", "cup"])["event"] == "cup");
+    done(&desk, &["resume", "--event", "side"]);
+    assert_eq!(["cup", "side"].map(is_paused), [true, false]);
+    release(&desk);
+    assert_eq!(side.ends(), Some(0));
+    assert!(refused(&desk, &["pause", "--event", "side"]).contains("the event is over"));
+    done(&desk, &["resume", "--event", "cup"]);
+    assert_eq!(cup.ends(), Some(0));
 }
 
 #[test]

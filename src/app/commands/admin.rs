@@ -240,9 +240,10 @@ fn machine_line(machine: &ListedMachine) -> String {
 
 /// Asks the process that plays an event; an event that is over is opened again for the request.
 pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {
-    let stream = match connect(database) {
+    let event = request.event.as_deref();
+    let stream = match connect(database, event) {
         Ok(stream) => stream,
-        Err(error) => return afterwards(database, request)?.ok_or_else(|| absent(database, &error)),
+        Err(error) => return afterwards(database, request)?.ok_or_else(|| absent(database, event, &error)),
     };
     let failed = |error: io::Error| {
         Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))
@@ -269,12 +270,13 @@ fn afterwards(database: &Path, request: &Request) -> Result<Option<Answer>, Fail
 }
 
 /// Why nobody can be asked.
-fn absent(database: &Path, error: &io::Error) -> Failure {
+fn absent(database: &Path, event: Option<&str>, error: &io::Error) -> Failure {
     let shown = database.display();
+    let what = event.map_or("an event".to_owned(), |event| format!("`{}`", printable(event.as_bytes())));
     Failure::Other(match error.kind() {
         io::ErrorKind::NotFound if !database.exists() => format!("there is no database `{shown}`"),
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => format!(
-            "nobody plays an event in `{shown}` now: `renmei admin` asks the `renmei run` or `renmei serve` that does"
+            "nobody plays {what} in `{shown}` now: `renmei admin` asks the `renmei run` or `renmei serve` that does"
         ),
         io::ErrorKind::PermissionDenied => {
             format!("only the user who plays the event in `{shown}`, and root, may do this")

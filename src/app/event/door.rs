@@ -8,6 +8,7 @@ use arena::operations::{
     Operations,
     request::{Answer, Request},
 };
+use journal::{Store, StoreError};
 use platform::{
     account::User,
     door::{self, DoorError, Listener, Stream},
@@ -30,11 +31,15 @@ const CLIENTS: usize = 8;
 /// Most time for the next request to come, and for an answer to be taken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The socket of the event in a database.
-pub fn path_of(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-admin");
-    name.into()
+/// The socket of an event in a database; without a name, of the last one. Those of later events end with their numbers.
+fn path_of(database: &Path, event: Option<&str>) -> Result<PathBuf, StoreError> {
+    let events = if database.exists() { Store::read(database)?.events()? } else { vec![] };
+    let meant = events.iter().rfind(|known| event.is_none_or(|name| known.name == name));
+    let number = meant.filter(|event| event.id.0 > 1).map(|event| format!("-{}", event.id.0));
+    let mut path = database.as_os_str().to_owned();
+    path.push("-admin");
+    path.push(number.unwrap_or_default());
+    Ok(path.into())
 }
 
 /// The open door. Dropping it closes it and removes the socket.
@@ -59,7 +64,10 @@ impl Door {
     /// # Errors
     /// Why it cannot be opened.
     pub fn open(database: &Path, event: &str, operations: Operations) -> Result<Self, NoDoor> {
-        let path = path_of(database);
+        let path = path_of(database, Some(event)).map_err(|error| {
+            let fault = DoorError::Name(io::Error::other(error));
+            NoDoor { path: database.to_owned(), fault }
+        })?;
         Self::at(&path, event, operations).map_err(|fault| NoDoor { path, fault })
     }
 
@@ -85,12 +93,13 @@ impl Drop for Door {
     }
 }
 
-/// Connects to the door of the event in a database, if it is that of a process that may play it.
+/// Connects to the door of an event in a database, without a name to that of the last one, if it is that of a process that
+/// may play it.
 ///
 /// # Errors
 /// When there is no door, or somebody else may have made it.
-pub fn connect(database: &Path) -> io::Result<Stream> {
-    door::connect(&path_of(database), database)
+pub fn connect(database: &Path, event: Option<&str>) -> io::Result<Stream> {
+    door::connect(&path_of(database, event).map_err(io::Error::other)?, database)
 }
 
 fn serve(listener: &Listener, event: &Arc<str>, operations: &Operations, stop: &AtomicBool) {
@@ -190,30 +199,36 @@ mod tests {
     use journal::{EventHead, Journal};
     use referee::operation::InForce;
 
+    fn asked(stream: &Stream, event: Option<&str>) -> Answer {
+        let event = event.map(str::to_owned);
+        let request = Request { named: None, reason: None, event, command: Command::Pause };
+        let mut line = serde_json::to_vec(&request).unwrap();
+        line.push(b'\n');
+        { stream }.write_all(&line).unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap()
+    }
+
     #[test]
-    fn an_order_for_another_event_of_the_database_is_refused_and_every_answer_names_its_event() {
+    fn each_event_of_a_database_has_a_door_of_its_own_and_takes_no_order_for_another() {
         let dir = tempfile::tempdir().unwrap();
         let database = dir.path().join("both.db");
-        let head = EventHead { name: "p", kind: "run", plan: "{}", fingerprint: "{}" };
-        let opening = Journal::open(&database, &head).unwrap();
-        let operations = Operations::new(InForce::default(), opening.sink());
-        let _journal = opening.start(vec![operations.reader()], || ()).unwrap();
-        let _door = Door::open(&database, "p", operations.clone()).unwrap();
-        let ask = |event: Option<&str>| -> Answer {
-            let event = event.map(str::to_owned);
-            let request = Request { named: None, reason: None, event, command: Command::Pause };
-            let stream = connect(&database).unwrap();
-            let mut line = serde_json::to_vec(&request).unwrap();
-            line.push(b'\n');
-            (&stream).write_all(&line).unwrap();
-            let mut answer = String::new();
-            BufReader::new(&stream).read_line(&mut answer).unwrap();
-            serde_json::from_str(&answer).unwrap()
-        };
-        let refused = ask(Some("q"));
+        let events = ["p", "q"].map(|name| {
+            let head = EventHead { name, kind: "run", plan: "{}", fingerprint: "{}" };
+            let opening = Journal::open(&database, &head).unwrap();
+            let operations = Operations::new(InForce::default(), opening.sink());
+            let journal = opening.start(vec![operations.reader()], || ()).unwrap();
+            let door = Door::open(&database, name, operations.clone()).unwrap();
+            (operations, door, journal)
+        });
+        let paused = || [0, 1].map(|event: usize| events[event].0.is_paused());
+        let refused = asked(&connect(&database, Some("p")).unwrap(), Some("q"));
         assert!(!refused.ok && refused.text.contains("`p`, not `q`"), "{refused:?}");
-        assert_eq!((refused.event.as_deref(), operations.is_paused()), (Some("p"), false));
-        let done = ask(Some("p"));
-        assert_eq!((done.ok, done.event.as_deref(), operations.is_paused()), (true, Some("p"), true));
+        assert_eq!((refused.event.as_deref(), paused()), (Some("p"), [false, false]));
+        for (event, are_paused) in [("q", [false, true]), ("p", [true, true])] {
+            let done = asked(&connect(&database, Some(event)).unwrap(), Some(event));
+            assert_eq!((done.ok, done.event.as_deref(), paused()), (true, Some(event), are_paused));
+        }
     }
 }

@@ -186,7 +186,7 @@ impl<'a> Event<'a> {
         };
         let worker =
             Worker::start(WorkerSpec { number: 0, slots: 1, cores: vec![] }, context).map_err(failed)?;
-        let is_played = worker.play(self.fixture(stored), None);
+        let is_played = worker.play(self.fixture(stored)?, None);
         let until = Instant::now() + GAME;
         let over = loop {
             match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -203,8 +203,9 @@ impl<'a> Event<'a> {
         Ok((moves, outcome))
     }
 
-    fn fixture(&self, stored: &FullGame) -> Fixture {
+    fn fixture(&self, stored: &FullGame) -> Result<Fixture, Failure> {
         let row = &stored.row;
+        let before = self.store.moves_before(self.summary.id, row)?;
         let time = |player: PlayerId| {
             self.engines
                 .get(player.index())
@@ -224,13 +225,14 @@ impl<'a> Event<'a> {
             times: row.times.as_deref().copied().unwrap_or(plan),
             start: row.start.clone().unwrap_or_default(),
             opening: opening.split_whitespace().filter_map(Move::from_usi).collect(),
+            scores: before.iter().map(|(_, moved)| moved.score()).collect(),
             hears: [false; 2],
             may_reject: false,
             seed: row.pairing.seed(self.seed),
         };
         let options = Default::default();
         let replay = ReplayDraws::default();
-        Fixture { setup, pairing: row.pairing, draws: 0, replay, options, tells_times: false }
+        Ok(Fixture { setup, pairing: row.pairing, draws: 0, replay, options, tells_times: false })
     }
 }
 

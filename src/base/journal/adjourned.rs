@@ -1,8 +1,8 @@
 //! The adjourned game from which a game of the schedule is played on.
 
-use super::{EventId, FullGame, Store, StoreError, row::int};
+use super::{EventId, FullGame, GameRow, Store, StoreError, row::int};
 use contest::schedule::Pairing;
-use referee::ids::GameId;
+use referee::{entry::Moved, ids::GameId};
 use rusqlite::{OptionalExtension, Row};
 
 /// What was played at a place of the schedule before an attempt, the last first: the cause of each end, and the operation
@@ -42,6 +42,26 @@ impl Store {
             }
         }
         Ok(None)
+    }
+
+    /// The moves of the games that a game goes on from, in order: the last moves of its opening.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn moves_before(&self, event: EventId, row: &GameRow) -> Result<Vec<(i64, Moved)>, StoreError> {
+        let (mut moves, mut row) = (vec![], row.clone());
+        while let Some(before) = self.adjourned_at(event, &row.pairing)? {
+            let played = before.moves.iter().map(|(_, moved)| moved.mv.to_usi());
+            let opening = before.row.opening.iter().flat_map(|opening| opening.split_whitespace());
+            let on_board: Vec<_> = opening.map(str::to_owned).chain(played).collect();
+            // Where the game could not be read, or had been pruned, this one began at its own opening.
+            if !row.opening.is_some_and(|opening| opening.split_whitespace().eq(&on_board)) {
+                break;
+            }
+            moves.splice(0..0, before.moves);
+            row = before.row;
+        }
+        Ok(moves)
     }
 
     /// The draw that this attempt replays, by the rules of the event. An attempt that was stopped since, or rejected,

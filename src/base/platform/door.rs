@@ -27,7 +27,7 @@ pub enum DoorError {
     #[error("is not a socket: move it away")]
     NotASocket,
     /// Another process has opened it.
-    #[error("belongs to another event that is played in this database")]
+    #[error("belongs to another process that plays in this database")]
     Taken,
     /// A dead process has left it.
     #[error("is left from a dead process and cannot be removed: {0}")]

@@ -39,12 +39,15 @@ pub(crate) fn play_on(
     setup: &mut Setup,
     stated: impl FnOnce(GameId) -> [Option<Duration>; 2],
 ) -> Result<bool, NotKept> {
-    let Some(game) = Store::read(database)?.adjourned_at(event, pairing)? else { return Ok(false) };
+    let store = Store::read(database)?;
+    let Some(game) = store.adjourned_at(event, pairing)? else { return Ok(false) };
     let Some(Kept { opening, mut times }) = kept(&game, setup.times)? else { return Ok(false) };
     for (time, left) in times.iter_mut().zip(stated(game.row.game)) {
         *time = left.map_or(*time, |left| with(*time, left));
     }
     (setup.start, setup.opening, setup.times) = (opening.start, opening.moves, times);
+    let before = store.moves_before(event, &game.row)?;
+    setup.scores = before.iter().chain(&game.moves).map(|(_, moved)| moved.score()).collect();
     Ok(true)
 }
 

@@ -169,6 +169,8 @@ fn an_adjourned_game_that_the_operator_holds_is_passed_over_until_its_release_an
     assert_eq!(next(&mut agenda, Place::Here, &world).unwrap().index, 1);
     assert_eq!(next(&mut agenda, Place::Here, &world), None);
     assert!(agenda.is_waiting() && !agenda.is_done());
+    let idle = agenda.why_idle(false, &world).unwrap();
+    assert!(idle.starts_with("the schedule waits for adjourned games"), "{idle}");
     world.held.clear();
     let again = next(&mut agenda, Place::Here, &world).unwrap();
     assert_eq!((again.index, again.attempt), (first.index, 1));
@@ -176,23 +178,26 @@ fn an_adjourned_game_that_the_operator_holds_is_passed_over_until_its_release_an
 
 #[test]
 fn a_test_with_a_game_that_the_operator_holds_waits_for_it_after_so_many_pairs() {
-    let plan = plan(Format::Sprt { max_games: 1000 }, 2);
-    let mut agenda = agenda(&plan);
-    let mut world = World::default();
-    let first = next(&mut agenda, Place::Here, &world).unwrap();
-    end(&mut agenda, first, STOPPED);
-    agenda.returned(first);
-    world.held = vec![first.index];
-    let mut games = 0;
-    while let Some(game) = next(&mut agenda, Place::Here, &world) {
-        end(&mut agenda, game, WON);
-        games += 1;
+    let (within, max_games) = ("5 elo".parse().unwrap(), 1000);
+    for format in [Format::Sprt { max_games }, Format::Precision { within, max_games }] {
+        let plan = plan(format, 2);
+        let mut agenda = agenda(&plan);
+        let mut world = World::default();
+        let first = next(&mut agenda, Place::Here, &world).unwrap();
+        end(&mut agenda, first, STOPPED);
+        agenda.returned(first);
+        world.held = vec![first.index];
+        let mut games = 0;
+        while let Some(game) = next(&mut agenda, Place::Here, &world) {
+            end(&mut agenda, game, WON);
+            games += 1;
+        }
+        assert_eq!(games, 2 * LEAST_WINDOW - 1);
+        let idle = agenda.why_idle(false, &world).unwrap();
+        assert!(idle.contains("32 pairs ahead of pair 1, which waits for an adjourned game"), "{idle}");
+        world.held.clear();
+        assert_eq!(next(&mut agenda, Place::Here, &world).unwrap().index, first.index);
     }
-    assert_eq!(games, 2 * LEAST_WINDOW - 1);
-    let idle = agenda.why_idle(false, &world).unwrap();
-    assert!(idle.contains("32 pairs ahead of pair 1, which waits for an adjourned game"), "{idle}");
-    world.held.clear();
-    assert_eq!(next(&mut agenda, Place::Here, &world).unwrap().index, first.index);
 }
 
 #[test]

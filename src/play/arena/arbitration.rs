@@ -141,12 +141,17 @@ impl Bench<'_> {
         if let Some(why) = self.forbids_change(&pairing) {
             return refuse(|words| words.stays_as_it_is(game.0, why.text(words)));
         }
-        let replays = matches!(action, Action::Replayed { .. });
-        let replaced = |player: &PlayerId| self.standings.is_replaced(*player);
-        if let Some(player) = [pairing.black, pairing.white].into_iter().find(replaced).filter(|_| replays) {
-            return refuse(|words| words.player_is_replaced(&printable(self.name_of(player).as_bytes())));
+        if matches!(action, Action::Replayed { .. }) {
+            self.is_still_played(&pairing)?;
         }
         Ok((undoes, action))
+    }
+
+    /// Refuses an order after which a game would wait for ever, because a player of it was replaced.
+    pub fn is_still_played(&self, pairing: &Pairing) -> Result<(), Message> {
+        let replaced = |player: &PlayerId| self.standings.is_replaced(*player);
+        let Some(player) = [pairing.black, pairing.white].into_iter().find(replaced) else { return Ok(()) };
+        refuse(|words| words.player_is_replaced(&printable(self.name_of(player).as_bytes())))
     }
 
     /// What follows from the result at this place and would have to be undone, if anything does yet.

@@ -966,6 +966,7 @@ impl<'a> Dispatcher<'a> {
             times,
             start: opening.start.clone(),
             opening: opening.moves.clone(),
+            scores: vec![],
             hears: engines.map(|engine| engine.remote),
             may_reject: pairing.attempt < REJECTIONS,
             seed: pairing.seed(plan.seed),
@@ -1112,6 +1113,9 @@ pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings 
     Openings::new(lines, random.then_some(plan.seed))
 }
 
+#[cfg(test)]
+#[path = "adjourned_tests.rs"]
+mod adjourned_tests;
 #[cfg(test)]
 #[path = "away_tests.rs"]
 mod tests;

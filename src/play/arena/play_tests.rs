@@ -46,6 +46,7 @@ fn fixture(time: TimeControl) -> Fixture {
         times: [time; 2],
         start: EVEN.to_owned(),
         opening: vec![],
+        scores: vec![],
         hears: [false; 2],
         may_reject: true,
         seed: 0,

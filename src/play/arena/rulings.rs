@@ -64,7 +64,10 @@ impl Dispatcher<'_> {
             Command::Replay { .. } if self.operations.is_held(game) => {
                 self.release(&asked, |game| Action::Restarted { game })
             }
-            _ if self.agenda.running.contains_key(&game) => return self.intervene(asked),
+            _ if let Some(&pairing) = self.agenda.running.get(&game) => match &asked.order {
+                Command::Adjourn { .. } if let Err(why) = self.bench().is_still_played(&pairing) => Err(why),
+                _ => return self.intervene(asked),
+            },
             _ => past(&self.plan.database, self.journal.event(), game).and_then(|past| {
                 let done = self.correct(&asked, past);
                 done.map_err(|why| self.operations.about(&why, game, &past.pairing, past.outcome))
@@ -160,6 +163,7 @@ impl Dispatcher<'_> {
         let Some(pairing) = self.held_place(asked.game) else {
             return refuse(|words| words.not_held(asked.game.0));
         };
+        self.bench().is_still_played(&pairing)?;
         let game = self.operations.named(asked.game, &pairing);
         Ok(self.done(asked, None, action(game)))
     }
@@ -180,10 +184,14 @@ impl Dispatcher<'_> {
         let Some(time) = time else {
             return refuse(|words| words.not_a_time(&printable(left.as_bytes())));
         };
-        if self.plan.times(&pairing)[color.index()].main.is_zero() {
+        let control = self.plan.times(&pairing)[color.index()];
+        if control.main.is_zero() {
             return refuse(|words| words.no_clock_to_set(game.0));
         }
         let left_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        if !left_ms.is_multiple_of(control.unit_ms()) {
+            return refuse(|words| words.no_whole_seconds(left));
+        }
         let game = self.operations.named(game, &pairing);
         Ok(self.done(asked, None, Action::ClockSet { game, color, left_ms }))
     }

@@ -43,6 +43,7 @@ impl Fixtures {
             times: announced.times,
             start: announced.start.clone(),
             opening: announced.opening.clone(),
+            scores: vec![],
             hears: [false; 2],
             may_reject: true,
             seed: 0,

@@ -202,6 +202,7 @@ impl Arranger {
             times,
             start: summary.start.clone(),
             opening,
+            scores: vec![],
             hears: [true; 2],
             may_reject: true,
             seed: 0,

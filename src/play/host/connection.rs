@@ -16,7 +16,7 @@ use super::{
 use arena::actor_thread::ActorThread;
 use notation::csa::wire::{ClientLine, Played};
 use platform::limits::Bucket;
-use referee::game::Order;
+use referee::{game::Order, operation::InForce};
 use seat::{
     csa_host::{CsaHost, Phase},
     usi::Alarm,
@@ -689,16 +689,20 @@ impl Connection {
         }
     }
 
-    fn played(&mut self, played: Played, at: Instant) -> Cost {
-        let Some(seat) = self.seat.as_mut().filter(|seat| seat.host.phase() == Phase::Playing) else {
+    fn played(&mut self, mut played: Played, at: Instant) -> Cost {
+        let phase = self.seat.as_ref().map(|seat| seat.host.phase());
+        if phase == Some(Phase::Returning) {
+            self.send("##[ERROR] you are back in your game: AGREE comes before the next MOVE\n");
+            return Cost::Own;
+        }
+        let Some(seat) = self.seat.as_mut().filter(|_| phase == Some(Phase::Playing)) else {
             return self.ask(Ask::Untimely("MOVE", "game"));
         };
-        if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*"))
+        let is_muted = |of: &InForce| self.login.as_ref().is_some_and(|login| of.is_muted(&login.name));
+        if played.rest.is_some() && self.context.operations.in_force(is_muted) {
+            played.drop_text();
+        } else if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*"))
             && self.context.comments
-            && !self
-                .login
-                .as_ref()
-                .is_some_and(|login| self.context.operations.in_force(|of| of.is_muted(&login.name)))
         {
             self.context.sights.commented(seat.game, &played.text, comment);
         }

@@ -267,7 +267,7 @@ impl Lobby {
         let Some((former, player)) = self.presence.named(name) else { return Ok(()) };
         let mark = request.mark();
         let same = match &player.mark {
-            Some(known) => mark.as_ref() == Some(known),
+            Some(_) => self.is_same(request, player),
             None => {
                 let bound = matches!(self.matchmaking, Matchmaking::Scheduled(_));
                 let near = bound || player.place.origin == place.origin;
@@ -310,10 +310,15 @@ impl Lobby {
 
     /// The login whose running game the request may go on with. Without a secret anybody could come for it.
     fn resumable(&self, request: &LoginRequest) -> Option<LoginId> {
-        let (login, Player { status, mark, .. }) = self.presence.named(&request.name)?;
-        let in_game = matches!(status, Status::InGame(.., Progress::Game));
-        let same = mark.is_some() && *mark == request.mark();
-        (in_game && same && !self.config.grace().is_zero()).then_some(login)
+        let (login, player) = self.presence.named(&request.name)?;
+        let in_game = matches!(player.status, Status::InGame(.., Progress::Game));
+        (in_game && self.is_same(request, player) && !self.config.grace().is_zero()).then_some(login)
+    }
+
+    /// True if a login is known to be of the player of its name. The password of an account was checked on the way in, and
+    /// may be a new one since that player came.
+    fn is_same(&self, request: &LoginRequest, player: &Player) -> bool {
+        player.mark.is_some() && (self.config.login == Login::Accounts || player.mark == request.mark())
     }
 
     /// Logs a player in who goes on with a game.

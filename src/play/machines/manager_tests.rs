@@ -204,6 +204,7 @@ pub(crate) fn fixture(index: u64) -> Fixture {
         times: [TimeControl { main: Duration::from_secs(10), ..TimeControl::default() }; 2],
         start: EVEN.to_owned(),
         opening: vec![],
+        scores: vec![],
         hears: [false; 2],
         may_reject: false,
         seed: 0,

@@ -263,6 +263,7 @@ impl JobGame {
             times: self.times,
             start: self.start.clone(),
             opening: self.opening.iter().map(read).collect::<Result<_, _>>()?,
+            scores: vec![],
             hears: [false; 2],
             may_reject: false,
             seed: self.seed,

@@ -32,6 +32,7 @@ fn fixture() -> Fixture {
         times: [times; 2],
         start: EVEN.to_owned(),
         opening: vec![Move::from_usi("7g7f").unwrap()],
+        scores: vec![],
         hears: [false; 2],
         may_reject: false,
         seed: 0,

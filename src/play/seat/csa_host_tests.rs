@@ -148,6 +148,7 @@ fn a_game_plays_through_two_seats_without_a_socket() {
         times: [TimeControl { main: Duration::from_secs(600), ..TimeControl::default() }; 2],
         start: EVEN.to_owned(),
         opening: vec![],
+        scores: vec![],
         hears: [true; 2],
         may_reject: true,
         seed: 0,

@@ -32,7 +32,11 @@ pub fn parse(text: &str) -> Option<i64> {
         Some(Ok(number)) if range.contains(&number) => Some(number),
         _ => None,
     };
-    let days = days(next(1000..=9999)?, next(1..=12)?, next(1..=31)?);
+    let date = (next(1000..=9999)?, next(1..=12)?, next(1..=31)?);
+    let days = days(date.0, date.1, date.2);
+    if civil(days) != date {
+        return None;
+    }
     let (hours, minutes) = (next(0..=23).unwrap_or(0), next(0..=59).unwrap_or(0));
     Some(days * DAY + (hours * 3600 + minutes * 60 + next(0..=60).unwrap_or(0)) * 1000)
 }
@@ -78,6 +82,9 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(parse("2000/02/29"), Some(951_782_400_000));
+        for no_day in ["2026/02/29", "2100/02/29", "2026/04/31", "2024/02/30"] {
+            assert_eq!(parse(no_day), None, "{no_day}");
+        }
         assert_eq!(parse("2000-02-29T00:00:00Z"), Some(951_782_400_000));
         assert_eq!(parse("平成12年"), None);
         assert_eq!(parse("99999999999999999999/1/1"), None);

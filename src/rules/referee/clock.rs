@@ -165,14 +165,19 @@ impl TimeControl {
         })
     }
 
+    /// The ms of which what is left is a multiple.
+    pub fn unit_ms(&self) -> u64 {
+        match self.accounting {
+            Accounting::Milliseconds => 1,
+            Accounting::Seconds | Accounting::StopWatch => 1000,
+        }
+    }
+
     /// The same time on a machine of another speed, in whole units of its accounting: at least one, where there is any.
     /// Nodes, depth and what is forgiven stay as they are.
     #[must_use]
     pub fn scaled(self, scale: Scale) -> Self {
-        let unit = match self.accounting {
-            Accounting::Milliseconds => 1,
-            Accounting::Seconds | Accounting::StopWatch => 1000,
-        };
+        let unit = self.unit_ms();
         let to_units = |time: Duration, unit: u64| match u64::try_from(time.as_millis()).unwrap_or(u64::MAX) {
             0 => Duration::ZERO,
             ms => {

@@ -146,6 +146,13 @@ pub struct Moved {
     pub thought: Option<Box<Thought>>,
 }
 
+impl Moved {
+    /// The evaluation that the mover gave with it.
+    pub fn score(&self) -> Option<Score> {
+        self.thought.as_ref().and_then(|thought| thought.score)
+    }
+}
+
 /// What the judge, a neutral engine, says of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {

@@ -62,10 +62,15 @@ impl Game {
     /// # Errors
     /// When the start position cannot be read or the opening is illegal.
     pub fn start(setup: Setup) -> Result<(Self, Vec<Output>), SetupError> {
-        let state = GameState::new(&setup)?;
+        let mut adjudicator = Adjudicator::new(setup.adjudication, setup.scales);
+        let silent = setup.opening.len().saturating_sub(setup.scores.len());
+        let state = GameState::new(&setup, |state, at| {
+            let score = at.checked_sub(silent).and_then(|at| setup.scores[at]);
+            // The game went on after this move, whatever the verdict.
+            adjudicator.moved(!state.turn(), state.plies(), score, state.position.key().low_u64());
+        })?;
         let calls =
             Color::BOTH.map(|color| Output::Tell(color, Order::NewGame { game: setup.game, color })).to_vec();
-        let adjudicator = Adjudicator::new(setup.adjudication, setup.scales);
         let (hears, may_reject) = (setup.hears, setup.may_reject);
         Ok((Self { state, adjudicator, hears, may_reject, server: None }, calls))
     }

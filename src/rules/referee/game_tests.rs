@@ -27,6 +27,7 @@ fn setup(start: &str) -> Setup {
         times: [time; 2],
         start: start.to_owned(),
         opening: vec![],
+        scores: vec![],
         hears: [false; 2],
         may_reject: true,
         seed: 0,
@@ -286,6 +287,25 @@ fn scores_end_a_game_only_where_the_event_asks_for_it() {
     };
     game.handle(Input::Reply(Color::Black, Reply::Answer(reply)));
     assert_eq!(game.outcome(), win(Color::White, WinBy::Adjudication));
+}
+
+#[test]
+fn adjudication_counts_the_scores_from_before_a_game_was_adjourned() {
+    let mut setup = setup(EVEN);
+    setup.adjudication.resign =
+        Some(crate::adjudicate::ResignRule { score: 500, moves: 2, two_sided: false, audit: 0 });
+    let ended = |scores: &[Option<Score>]| {
+        let opening = ["2g2f", "8c8d", "7g7f"].map(|mv| Move::from_usi(mv).unwrap()).to_vec();
+        let mut game = begin(Setup { opening, scores: scores.to_vec(), ..setup.clone() });
+        let thought = Some(Box::new(Thought { score: Some(Score::Cp(-600)), ..Thought::default() }));
+        let said = Said::Move(Move::from_usi("3c3d").unwrap());
+        let answer = Answer { said, elapsed: ms(1), ponders: false, thought };
+        game.handle(Input::Reply(Color::White, Reply::Answer(answer)));
+        game.outcome()
+    };
+    assert_eq!(ended(&[Some(Score::Cp(-600)), None]), win(Color::Black, WinBy::Adjudication));
+    assert_eq!(ended(&[Some(Score::Cp(-400)), Some(Score::Cp(-600))]), None);
+    assert_eq!(ended(&[]), None);
 }
 
 #[test]

@@ -260,6 +260,7 @@ impl Replay {
             times: announced.times,
             start: announced.start,
             opening: announced.opening,
+            scores: vec![],
             hears: [false; 2],
             may_reject: true,
             seed: 0,

@@ -56,10 +56,11 @@ impl Audit {
                 return Ok(());
             }
             let mut adjudicator = Adjudicator::new(rules, scales.game(&game.row.pairing).both());
-            let scores = game.moves.iter().map(|(_, moved)| {
-                let score = moved.thought.as_ref().and_then(|thought| thought.score);
-                (moved.ply, adjudicator.moved(moved.color, moved.ply, score, 0))
-            });
+            let before = store.moves_before(event.id, &game.row)?;
+            let scores = before
+                .iter()
+                .chain(&game.moves)
+                .map(|(_, moved)| (moved.ply, adjudicator.moved(moved.color, moved.ply, moved.score(), 0)));
             let lost = scores.filter_map(|(ply, verdict)| match verdict? {
                 Verdict::Lost(color) => Some((ply, color)),
                 Verdict::Draw => None,

@@ -91,9 +91,10 @@ impl Hold {
 mod tests {
     use super::*;
     use contest::schedule::Pairing;
+    use journal::{EventHead, Follower, Journal, Store};
     use referee::{
         AbortBy, Color, Outcome,
-        entry::{GameEnded, Moved, PlayerId},
+        entry::{GameEnded, GameStarted, Moved, Opened, PlayerId},
     };
     use std::time::Duration;
 
@@ -111,6 +112,64 @@ mod tests {
         let outcome = Outcome::Aborted { by: AbortBy::Stopped };
         let ended = GameEnded::new(GameId(1), pairing, outcome, 3);
         Stamped { at: 9, entry: Entry::GameEnded(ended) }
+    }
+
+    /// A game that begins at this time and has two moves, each entry 100 ms after the one before.
+    fn whole(game: u64, begins: i64) -> Vec<Stamped> {
+        let Entry::GameEnded(end) = ended().entry else { unreachable!() };
+        let pairing = Pairing { index: game, ..end.pairing };
+        let game = GameId(game);
+        let (start, opening) = (referee::opening::EVEN.to_owned(), String::new());
+        let started = GameStarted { game, pairing, start, opening, times: None };
+        let moves = [("7g7f", Color::Black), ("3c3d", Color::White)].map(|(usi, color)| {
+            let Entry::Moved(moved) = moved(1 + color.index() as u32, 0).entry else { unreachable!() };
+            let mv = rsshogi::types::Move::from_usi(usi).unwrap();
+            Entry::Moved(Moved { game, color, mv, ..moved })
+        });
+        let end = Entry::GameEnded(GameEnded { game, pairing, ..end });
+        let entries = [Entry::GameStarted(started)].into_iter().chain(moves).chain([end]);
+        entries.zip(0..).map(|(entry, at)| Stamped { at: begins + 100 * at, entry }).collect()
+    }
+
+    #[test]
+    fn after_a_restart_each_game_whose_end_nobody_has_seen_is_told_with_all_its_moves() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("event.db");
+        let head = EventHead { name: "e", kind: "run", plan: "{}", fingerprint: "{}" };
+        let journal = Journal::open(&path, &head).unwrap().start(vec![], || ()).unwrap();
+        let players = vec!["a".to_owned(), "b".to_owned()];
+        let opened = Opened { name: "e".to_owned(), players, format: String::new(), resumed: false };
+        journal.append([Stamped { at: 0, entry: Entry::Opened(opened) }]);
+        (1..=4).for_each(|game| journal.append(whole(game, 1000 * game as i64)));
+        let event = journal.event();
+        journal.finish().unwrap();
+        let delay = Delay::Time(Duration::from_millis(1500));
+        for restarted in (0..8000).step_by(250) {
+            let store = Store::read(&path).unwrap();
+            let mut follower = Follower::new(store, event).with_moves_since(delay.horizon(restarted));
+            let (mut hold, mut told) = (Hold::new(delay), vec![]);
+            follower
+                .look(&mut |_, seq, stamped| hold.take(seq, stamped, &mut |_, _| panic!("it waits")))
+                .unwrap();
+            let mut f = |_, stamped: Stamped| {
+                told.extend(match stamped.entry {
+                    Entry::GameStarted(started) => Some((started.game.0, "start")),
+                    Entry::Moved(moved) => Some((moved.game.0, "move")),
+                    Entry::GameEnded(end) => Some((end.game.0, "end")),
+                    _ => None,
+                });
+            };
+            hold.release(restarted, &mut f);
+            hold.release(i64::MAX, &mut f);
+            for game in 1..=4 {
+                let of_game: Vec<_> =
+                    told.iter().filter(|(of, _)| *of == game).map(|(_, what)| *what).collect();
+                let is_seen = 1000 * game as i64 + 300 < delay.horizon(restarted);
+                let expected: &[_] =
+                    if is_seen { &["start", "end"] } else { &["start", "move", "move", "end"] };
+                assert_eq!(of_game, expected, "game {game}, restarted at {restarted}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Admission: passwords, trips, invitations.
 
-use super::driver::{Client, Host};
+use super::driver::{Client, Host, begin};
 use journal::Writer;
 use plan::password;
 use plan::serve::{Login, ServeConfig};
@@ -51,6 +51,29 @@ fn a_login_needs_the_password_and_refusals_do_not_reveal_known_names() {
         guesser.hears(&["LOGIN:incorrect"]);
     }
     assert_eq!(guesser.line(), None, "the connection is closed after five guesses");
+}
+
+#[test]
+fn a_player_comes_back_into_its_game_with_the_new_password_of_its_account_and_not_with_the_former() {
+    let host = with_accounts(&[("sente", "geheim"), ("gote", "riddle")]);
+    let mut black = host.connect().login("sente", "t-600-10-B,geheim");
+    let mut white = host.connect().login("gote", "t-600-10-W,riddle");
+    begin([&mut black, &mut white]);
+    let store = Writer::open(host.dir().join("league.db")).unwrap();
+    store.set_account("sente", &password::hash("neu").unwrap()).unwrap();
+    drop(store);
+    black.cut();
+    let mut black = client_sending(&host, "LOGIN sente t-600-10-B,geheim");
+    black.hears(&["LOGIN:incorrect"]);
+    // No guess, however often it is given.
+    for _ in 0..6 {
+        black = client_sending(&host, "LOGIN sente t-600-10-B,neu");
+        black.hears(&["LOGIN:sente OK"]);
+        black.until("END Game_Summary");
+    }
+    black.say("AGREE");
+    black.next("START:");
+    white.say("%TORYO");
 }
 
 #[test]

@@ -37,6 +37,20 @@ fn pair_up(host: &Host) -> [Client; 2] {
 }
 
 #[test]
+fn a_muted_player_gives_evaluations_with_its_moves_and_no_text() {
+    let mut host = host();
+    let [mut black, mut white] = pair_up(&host);
+    done(&host, Command::Mute { name: named("kawa") });
+    black.say("+7776FU,'* 35 buy my engine");
+    white.hears(&["+7776FU,T0"]);
+    white.say("%TORYO");
+    black.until("#WIN");
+    let stored = "SELECT score_cp || ' ' || coalesce(pv, '-') FROM moves";
+    let stored: String = host.end().query_row(stored, [], |row| row.get(0)).unwrap();
+    assert_eq!(stored, "35 -");
+}
+
+#[test]
 fn a_muted_player_is_heard_by_nobody_and_told_so() {
     let host = host();
     let mut loud = host.connect().login_x1("loud", "secret");

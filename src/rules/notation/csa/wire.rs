@@ -282,6 +282,15 @@ impl Played {
         let pv = Some(pv.trim()).filter(|pv| !pv.is_empty()).map(str::to_owned);
         (score.is_some() || pv.is_some()).then(|| Thought { score, pv, ..Thought::default() })
     }
+
+    /// Leaves nothing of its comment but the score.
+    pub fn drop_text(&mut self) {
+        let comment = self.rest.take().and_then(|rest| {
+            let comment = rest.split(',').find_map(|field| field.strip_prefix("'*"))?;
+            comment.split_whitespace().next()?.parse::<i32>().ok()
+        });
+        self.rest = comment.map(|score| format!("'* {score}"));
+    }
 }
 
 impl fmt::Display for Played {

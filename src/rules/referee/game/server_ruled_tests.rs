@@ -30,6 +30,7 @@ fn setup(start: &str) -> Setup {
         times: [time; 2],
         start: start.to_owned(),
         opening: vec![],
+        scores: vec![],
         hears: [false; 2],
         may_reject: true,
         seed: 0,

@@ -1,7 +1,8 @@
 //! The setup of a game.
 
 use crate::{
-    Color, adjudicate::Adjudication, clock::TimeControl, evaluation::ScoreScale, ids::GameId, rules::Rules,
+    Color, adjudicate::Adjudication, clock::TimeControl, entry::Score, evaluation::ScoreScale, ids::GameId,
+    rules::Rules,
 };
 use rsshogi::types::Move;
 use std::time::Duration;
@@ -23,6 +24,9 @@ pub struct Setup {
     pub start: String,
     /// Moves already on the board when the players begin.
     pub opening: Vec<Move>,
+    /// The scores that players gave with the last of these moves, where the game goes on from an adjourned one: adjudication
+    /// counts them.
+    pub scores: Vec<Option<Score>>,
     /// The sides, black first, that receive every word of the game with the time charged for it
     /// ([`Order::Heard`](super::Order::Heard)).
     pub hears: [bool; 2],

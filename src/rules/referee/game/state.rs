@@ -43,8 +43,9 @@ pub(super) struct GameState {
 }
 
 impl GameState {
-    /// The state before the players are ready, with the opening on the board.
-    pub fn new(setup: &Setup) -> Result<Self, SetupError> {
+    /// The state before the players are ready, with the opening on the board; each of its moves is shown when it is there,
+    /// with its place among them.
+    pub fn new(setup: &Setup, mut played: impl FnMut(&Self, usize)) -> Result<Self, SetupError> {
         rsshogi::board::init();
         let mut position = position_from_sfen(&setup.start)
             .map_err(|e| SetupError::Start(setup.start.clone(), e.to_string()))?;
@@ -66,6 +67,7 @@ impl GameState {
                 return Err(SetupError::Opening(i + 1, mv.to_usi(), WinBy::IllegalMove(foul).name()));
             }
             state.apply(mv);
+            played(&state, i);
         }
         Ok(state)
     }

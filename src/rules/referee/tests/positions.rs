@@ -23,6 +23,7 @@ fn game(sfen: &str) -> Game {
         times: [TimeControl { patience: Duration::from_secs(1), ..TimeControl::default() }; 2],
         start: sfen.to_owned(),
         opening: vec![],
+        scores: vec![],
         hears: [false; 2],
         may_reject: true,
         seed: 0,
