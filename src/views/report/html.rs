@@ -133,12 +133,17 @@ fn games_page(
     Ok(whole(language, &format!("{event} · {words}"), &header, &main, &note, data))
 }
 
-/// Characters of a file's name that are escaped in its address.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Characters of an address that are escaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+/// A text as a value in a query, or as a path.
+pub fn percent(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
+}
 
 /// The address of a file beside the page; no name may be taken for one with a scheme.
 fn file_link(file: &str) -> String {
-    format!("./{}", utf8_percent_encode(file, ESCAPED))
+    format!("./{}", percent(file))
 }
 
 fn whole(
