@@ -120,7 +120,7 @@ fn a_judge_by_time_searches_about_that_long_and_stands_on_the_page_of_the_report
             .iter()
             .find(|game| game[0] == row[0].parse::<u64>().unwrap())
             .unwrap();
-        let letters = game[14].as_str().unwrap().chars().count();
+        let letters = game[9].as_str().unwrap().chars().count();
         assert_eq!(letters, 4 * row[1].parse::<usize>().unwrap(), "game {}", row[0]);
     }
     assert!(!said.is_empty());

@@ -29,35 +29,8 @@ const KEPT: usize = 50;
 pub struct Jobs {
     all: Mutex<Vec<Arc<Job>>>,
     next: AtomicU64,
-    turns: Arc<Turns>,
-}
-
-/// How many works run now.
-#[derive(Default)]
-struct Turns {
-    taken: Mutex<usize>,
-    free: Condvar,
-}
-
-/// The turn of a work; dropping it lets another one run.
-struct Turn(Arc<Turns>);
-
-impl Turn {
-    /// Waits for a turn.
-    fn of(turns: Arc<Turns>) -> Self {
-        let mut taken = turns.taken.lock();
-        turns.free.wait_while(&mut taken, |taken| *taken >= AT_ONCE);
-        *taken += 1;
-        drop(taken);
-        Self(turns)
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        *self.0.taken.lock() -= 1;
-        self.0.free.notify_one();
-    }
+    /// How many works run now, and the end of each.
+    running: Arc<(Mutex<usize>, Condvar)>,
 }
 
 /// A work.
@@ -96,14 +69,20 @@ impl Jobs {
         let number = self.next.fetch_add(1, Relaxed) + 1;
         let (back, stopped, course) = (back.to_owned(), AtomicBool::new(false), Mutex::new(course));
         let job = Arc::new(Job { number, title, back, stopped, course });
-        let (own, turns) = (job.clone(), self.turns.clone());
+        let (own, turns) = (job.clone(), self.running.clone());
         let run = move || {
-            let _turn = Turn::of(turns);
+            let (running, ends) = &*turns;
+            let mut others = running.lock();
+            ends.wait_while(&mut others, |running| *running >= AT_ONCE);
+            *others += 1;
+            drop(others);
             // Games come first.
             let _refused = platform::threads::yield_by(NICENESS);
             // A work that has a fault of its own has ended, too.
             let ended = catch_unwind(AssertUnwindSafe(|| if own.is_wanted() { work(&own) } else { Ok(()) }));
             own.course.lock().ended = Some(ended.unwrap_or_else(|_| Err(PANICKED.to_owned())));
+            *running.lock() -= 1;
+            ends.notify_one();
         };
         if let Err(error) = thread::Builder::new().name("job".to_owned()).spawn(run) {
             job.course.lock().ended = Some(Err(error.to_string()));

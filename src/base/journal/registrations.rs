@@ -1,11 +1,9 @@
 //! People who want to take part: registrations and invitations. Hashes of passwords and codes are opaque here.
 
 use super::{Store, StoreError, Writer, now};
+use platform::limits::Origin;
 use rusqlite::{Connection, OptionalExtension, Row};
-use std::{
-    collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
-};
+use std::collections::HashMap;
 
 /// Somebody who wants an account for the games.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,10 +167,7 @@ fn makes_room(conn: &Connection, newcomer: &Registration) -> rusqlite::Result<bo
 
 /// The network of an address as limits count it: of IPv6 the first 64 bits.
 fn network(address: &str) -> String {
-    match address.parse().map(|address: IpAddr| address.to_canonical()) {
-        Ok(IpAddr::V6(address)) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).to_string(),
-        _ => address.to_owned(),
-    }
+    address.parse().map_or_else(|_| address.to_owned(), |address| Origin::of(address).0.to_string())
 }
 
 fn is_taken(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
@@ -223,6 +218,7 @@ mod tests {
         }
         assert_eq!(register("d", "2001:db8::4"), Registered::Full, "one household");
         assert_eq!(register("honest", "192.0.2.7"), Registered::Waits);
+        assert_eq!(network("::ffff:192.0.2.7"), network("192.0.2.7"), "one address in two spellings");
         assert_eq!(register("late", "192.0.2.8"), Registered::Waits);
         assert_eq!(register("later", "192.0.2.9"), Registered::Full, "everybody has one");
         let names: Vec<String> = store.registrations().unwrap().into_iter().map(|asked| asked.name).collect();

@@ -11,7 +11,7 @@
 
 use super::{
     game_threads::yield_to_games,
-    places::{Origin, Place},
+    places::Place,
     requests::{LoginRequest, PASSWORD, logged},
 };
 use journal::{Store, StoreError, Writer};
@@ -22,7 +22,7 @@ use plan::{
     serve::{Limits, Login, ServeConfig},
     trip::trip,
 };
-use platform::limits::Counts;
+use platform::limits::{Counts, Origin};
 use referee::sink::TripKey;
 use std::{
     collections::{HashMap, VecDeque},

@@ -1,8 +1,9 @@
 //! The registry of buoys: moves that the games of a name start from (`%%SETBUOY`). It outlives the program.
 
-use super::{error::HostError, game_view::apply, places::Origin};
+use super::{error::HostError, game_view::apply};
 use notation::csa::game_name::GameName;
 use plan::serve::Limits;
+use platform::limits::Origin;
 use referee::sink::{Buoy, SideRecord, Sink};
 use std::{collections::HashMap, sync::Arc};
 

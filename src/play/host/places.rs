@@ -8,10 +8,11 @@
 use super::budget::AddressBudget;
 use parking_lot::Mutex;
 use plan::serve::Limits;
+use platform::limits::Origin;
 use std::{
     cmp::Reverse,
     collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering},
@@ -26,20 +27,6 @@ const RESERVE: usize = 16;
 const ABSENT: usize = 1024;
 /// Least places kept for returning players.
 const LEAST_RESERVE: usize = 4;
-
-/// An address as it is counted: an IPv6 address stands for its network of 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Origin(IpAddr);
-
-impl Origin {
-    /// The origin of connections from an address.
-    pub fn of(address: IpAddr) -> Self {
-        Self(match address.to_canonical() {
-            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
-            v4 => v4,
-        })
-    }
-}
 
 /// What a connection is doing, in the order in which connections give way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::FromRepr)]
@@ -314,14 +301,5 @@ mod tests {
         crowd[0].place.gives_way().await;
         let sent_away = tokio::time::timeout(Duration::ZERO, alone.place.gives_way()).await;
         assert!(sent_away.is_err(), "it keeps its place");
-    }
-
-    #[test]
-    fn an_ipv6_network_of_64_bits_counts_as_one_address() {
-        let of = |address: &str| Origin::of(address.parse().unwrap());
-        assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::7"));
-        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
-        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
-        assert_ne!(of("10.0.0.1"), of("10.0.0.2"));
     }
 }

@@ -2,14 +2,14 @@
 //! names. Every game costs rows that stay; whoever plays against itself could otherwise fill the disk and hold places
 //! for ever.
 
-use super::{budget::ADDRESS, error::HostError, places::Origin};
+use super::{budget::ADDRESS, error::HostError};
 use plan::serve::Limits;
-use platform::limits::Bucket;
+use platform::limits::{Bucket, Budgets, Origin};
 use referee::entry::GameId;
 use std::{collections::HashMap, time::Duration};
 use tokio::time::Instant;
 
-/// Players, addresses and newcomers that are remembered before those are forgotten whose quota is whole again.
+/// Newcomers that are remembered before those are forgotten who came an hour ago.
 const KEPT: usize = 4096;
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -28,25 +28,25 @@ pub struct Asker<'a> {
 #[derive(Debug)]
 pub struct Quotas {
     limits: Limits,
-    players: HashMap<String, Bucket>,
-    addresses: HashMap<Origin, Address>,
+    /// Games of a player, and of an address.
+    players: Budgets<String>,
+    addresses: Budgets<Origin>,
+    /// New names of an address.
+    names: Budgets<Origin>,
     /// Names that are counted as new, and since when.
     newcomers: HashMap<String, Instant>,
     /// The addresses that play in each running game.
     running: HashMap<GameId, [Origin; 2]>,
 }
 
-#[derive(Debug)]
-struct Address {
-    games: Bucket,
-    names: Bucket,
-}
-
 impl Quotas {
     /// Quotas of which nothing is used.
     pub fn new(limits: Limits) -> Self {
-        let (players, addresses) = (HashMap::new(), HashMap::new());
-        Self { limits, players, addresses, newcomers: HashMap::new(), running: HashMap::new() }
+        let (newcomers, running) = Default::default();
+        let games = |times: u32| Bucket::per_hour(limits.games_per_hour.saturating_mul(times).max(1).into());
+        let (players, addresses) = (Budgets::new(games(1)), Budgets::new(games(ADDRESS)));
+        let names = Budgets::new(Bucket::per_hour(limits.names().max(1).into()));
+        Self { limits, players, addresses, names, newcomers, running }
     }
 
     /// Whether a player may begin a game now.
@@ -56,10 +56,10 @@ impl Quotas {
     pub fn admit(&mut self, asker: Asker<'_>, now: Instant) -> Result<(), HostError> {
         let Limits { games_per_hour, .. } = self.limits;
         if games_per_hour > 0 {
-            let left = self.players.get_mut(asker.id).map_or(Duration::ZERO, |games| games.wait(now));
+            let left = self.players.of(asker.id.to_owned(), now).wait(now);
             within(left, |wait| HostError::OwnGames { games: games_per_hour, wait })?;
-            let (left, games) =
-                (self.address(asker.origin).games.wait(now), games_per_hour.saturating_mul(ADDRESS));
+            let left = self.addresses.of(asker.origin, now).wait(now);
+            let games = games_per_hour.saturating_mul(ADDRESS);
             within(left, |wait| HostError::GamesFromHere { games, wait })?;
         }
         let (most, here) = (self.limits.games_at_once(), self.games_of(asker.origin));
@@ -74,7 +74,7 @@ impl Quotas {
         if most == 0 || self.newcomers.contains_key(id) {
             return Ok(());
         }
-        let names = &mut self.address(origin).names;
+        let names = self.names.of(origin, now);
         within(names.wait(now), |wait| HostError::NewNames { names: most, wait })?;
         names.spend(1, now);
         if self.newcomers.len() >= KEPT {
@@ -86,21 +86,15 @@ impl Quotas {
 
     /// Counts a game that begins.
     pub fn begun(&mut self, game: GameId, players: [(&str, Origin); 2], now: Instant) {
-        self.forget(now);
         let [black, white] = players.map(|(_, origin)| origin);
         self.running.insert(game, [black, white]);
-        let per_hour = self.limits.games_per_hour;
-        if per_hour == 0 {
+        if self.limits.games_per_hour == 0 {
             return;
         }
-        for (id, _) in players {
-            let games =
-                self.players.entry(id.to_owned()).or_insert_with(|| Bucket::per_hour(per_hour.into()));
-            games.spend(1, now);
-        }
-        self.address(black).games.spend(1, now);
+        players.iter().for_each(|(id, _)| self.players.of((*id).to_owned(), now).spend(1, now));
+        self.addresses.of(black, now).spend(1, now);
         if white != black {
-            self.address(white).games.spend(1, now);
+            self.addresses.of(white, now).spend(1, now);
         }
     }
 
@@ -111,24 +105,6 @@ impl Quotas {
 
     fn games_of(&self, origin: Origin) -> usize {
         self.running.values().filter(|origins| origins.contains(&origin)).count()
-    }
-
-    fn address(&mut self, origin: Origin) -> &mut Address {
-        let limits = self.limits;
-        self.addresses.entry(origin).or_insert_with(|| Address {
-            games: Bucket::per_hour(limits.games_per_hour.saturating_mul(ADDRESS).max(1).into()),
-            names: Bucket::per_hour(limits.names().max(1).into()),
-        })
-    }
-
-    /// Forgets those whose quota is whole again.
-    fn forget(&mut self, now: Instant) {
-        if self.players.len() >= KEPT {
-            self.players.retain(|_, games| !games.is_full(now));
-        }
-        if self.addresses.len() >= KEPT {
-            self.addresses.retain(|_, of| !of.games.is_full(now) || !of.names.is_full(now));
-        }
     }
 }
 

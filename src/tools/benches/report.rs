@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     let event = store.events()?.remove(0);
     let history = EventHistory::read(&store, &event, Moves::With)?;
     let read = begun.elapsed();
-    let page = html::page(&history, html::Language::English)?;
+    let page = html::pages(&history, "report.html", html::Language::English)?.remove(0).html;
     std::fs::write(directory.join("report.html"), &page)?;
     let (all, megabytes) = (begun.elapsed(), page.len() as f64 / 1e6);
     println!(

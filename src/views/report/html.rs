@@ -52,15 +52,6 @@ pub struct Page {
     pub html: String,
 }
 
-/// Renders the page of an event with its newest games.
-///
-/// # Errors
-/// Never: the page's data always serializes.
-pub fn page(history: &EventHistory, language: Language) -> serde_json::Result<String> {
-    let parts = history.games.parts();
-    event_page(history, parts[0], &[], language)
-}
-
 /// Renders the page of an event, called `file`, and behind it pages with the older games of a large event.
 ///
 /// # Errors
@@ -75,7 +66,12 @@ pub fn pages(history: &EventHistory, file: &str, language: Language) -> serde_js
             Some(Older { part: *part, ends: part.ends()?, file: format!("{stem}-games-{at}.html") })
         })
         .collect();
-    let html = event_page(history, parts[0], &older, language)?;
+    let manner = Manner { language, ..Manner::default() };
+    let main = html! { (sections(history, manner)) (further(&older, language)) };
+    let note = html! { (language.made_by_renmei()) " " (language.what_elo_means()) };
+    let data = data(history, parts[0], &older, language)?;
+    let html =
+        whole(language, &plain(&history.report.event), &heading(history, language), &main, &note, data);
     let mut pages = vec![Page { file: file.to_owned(), html }];
     for older in older {
         let html = games_page(history, &older, file, language)?;
@@ -99,26 +95,16 @@ impl Older<'_> {
 }
 
 /// The data of a page for its script: some games, and the files that have others.
-fn data(history: &EventHistory, part: Part<'_>, older: &[Older<'_>]) -> serde_json::Result<String> {
-    let mut places = vec![0; history.players.len()];
-    history.order.iter().enumerate().for_each(|(place, player)| places[player.index()] = place);
-    let elsewhere = older.iter().map(|older| (older.ends.0, older.ends.1, older.file.as_str())).collect();
-    let players = (0..).take(history.players.len()).map(PlayerId);
-    let scales = players.map(|player| history.scales.player(player).map(ScoreScale::worth)).collect();
-    history.games.json(part, &history.players, places, scales, elsewhere)
-}
-
-fn event_page(
+fn data(
     history: &EventHistory,
-    newest: Part<'_>,
+    part: Part<'_>,
     older: &[Older<'_>],
     language: Language,
 ) -> serde_json::Result<String> {
-    let manner = Manner { language, ..Manner::default() };
-    let main = html! { (sections(history, manner)) (further(older, language)) };
-    let note = html! { (language.made_by_renmei()) " " (language.what_elo_means()) };
-    let data = data(history, newest, older)?;
-    Ok(whole(language, &plain(&history.report.event), &heading(history, language), &main, &note, data))
+    let elsewhere = older.iter().map(|older| (older.ends.0, older.ends.1, older.file.as_str())).collect();
+    let players = (0..).take(history.players.len()).map(PlayerId);
+    let scales = players.map(|player| history.scales.player(player).map(ScoreScale::worth)).collect();
+    history.games.json(part, &history.players, scales, elsewhere, language)
 }
 
 /// Links to the pages of the older games.
@@ -142,17 +128,22 @@ fn games_page(
         p { a href=(file_link(event_file)) { (language.standings_and_newest()) } }
         section id="games" { h2 { (language.games()) } (games(language)) }
     };
-    let data = data(history, older.part, &[])?;
+    let data = data(history, older.part, &[], language)?;
     let note = html! { (language.made_by_renmei()) };
     Ok(whole(language, &format!("{event} · {words}"), &header, &main, &note, data))
 }
 
-/// Characters of a file's name that are escaped in its address.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Characters of an address that are escaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+/// A text as a value in a query, or as a path.
+pub fn percent(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
+}
 
 /// The address of a file beside the page; no name may be taken for one with a scheme.
 fn file_link(file: &str) -> String {
-    format!("./{}", utf8_percent_encode(file, ESCAPED))
+    format!("./{}", percent(file))
 }
 
 fn whole(
@@ -172,7 +163,7 @@ fn whole(
                 (header)
                 main { (main) }
                 footer { (note) }
-                (viewer())
+                (viewer(language))
                 script type="application/json" id="data" { (PreEscaped(data)) }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -456,27 +447,27 @@ pub fn controls(language: Language) -> Markup {
 }
 
 /// The board on which games are replayed.
-fn viewer() -> Markup {
+fn viewer(language: Language) -> Markup {
     html! {
-        dialog id="viewer" aria-label="Game" {
+        dialog id="viewer" aria-labelledby="title" {
             div.bar {
-                (button("previous", "‹", "game before (p)"))
+                (button("previous", "‹", language.pick("game before (p)", "前の対局（p）")))
                 h2 id="title" {}
-                (button("next", "›", "next game (n)"))
-                (button("close", "×", "close (Esc)"))
+                (button("next", "›", language.pick("next game (n)", "次の対局（n）")))
+                (button("close", "×", language.pick("close (Esc)", "閉じる（Esc）")))
             }
             div.table {
                 div.side {
                     p.player id="above" {}
-                    div id="board" tabindex="0" role="img" aria-label="Board" {}
+                    div id="board" tabindex="0" role="img" aria-label=(language.board()) {}
                     p.player id="below" {}
-                    (controls(Language::English))
+                    (controls(language))
                 }
                 div.side {
                     p id="result" {}
                     p id="thought" {}
                     div id="graph" {}
-                    ol id="moves" tabindex="0" aria-label="Moves" {}
+                    ol id="moves" tabindex="0" aria-label=(language.moves()) {}
                 }
             }
         }

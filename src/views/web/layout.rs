@@ -14,7 +14,7 @@ use axum::{
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+pub use report::html::percent;
 use report::plot::plain;
 use words::Language;
 
@@ -303,12 +303,4 @@ pub fn preferences(base: &str, visitor: &Visitor) -> Markup {
             }
         }
     }
-}
-
-/// Characters of a query that are escaped.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
-
-/// A text as a value in a query.
-pub fn percent(text: &str) -> String {
-    utf8_percent_encode(text, ESCAPED).to_string()
 }

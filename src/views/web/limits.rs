@@ -4,7 +4,7 @@ use crate::refusals::Refusal;
 use axum::http::StatusCode;
 use parking_lot::{Mutex, MutexGuard};
 use plan::serve::Proxies;
-use platform::limits::Bucket;
+use platform::limits::{Bucket, Budgets, Origin};
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
@@ -34,10 +34,7 @@ impl Default for Peer {
 impl Peer {
     /// The address as limits count it: an IPv6 network of 64 bits is one.
     pub fn origin(&self) -> IpAddr {
-        match self.address.to_canonical() {
-            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
-            v4 => v4,
-        }
+        Origin::of(self.address).0
     }
 }
 
@@ -45,8 +42,6 @@ impl Peer {
 const BURST: (u32, u32) = (200, 20);
 /// Connections of an address beyond its limit that may show a login with their first request.
 const SPARE: usize = 8;
-/// Addresses whose budgets are remembered.
-const REMEMBERED: usize = 4096;
 
 /// Counts of connections, and budgets of requests.
 ///
@@ -61,7 +56,7 @@ pub struct Limits {
     total: usize,
     each: usize,
     taken: Mutex<Taken>,
-    budgets: Mutex<HashMap<Asker, Bucket>>,
+    budgets: Mutex<Budgets<Asker>>,
 }
 
 /// For whom a request counts.
@@ -204,7 +199,8 @@ impl Taken {
 
 impl Limits {
     pub fn new(total: usize, each: usize, proxies: Proxies) -> Arc<Self> {
-        Arc::new(Self { proxies, total, each, taken: Mutex::default(), budgets: Mutex::default() })
+        let budgets = Mutex::new(Budgets::new(Bucket::with_limit(BURST.0, BURST.1)));
+        Arc::new(Self { proxies, total, each, taken: Mutex::default(), budgets })
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -234,15 +230,7 @@ impl Limits {
     /// Takes a request from the budget of an asker; false if the budget is empty.
     pub fn may_ask(&self, asker: Asker) -> bool {
         let now = Instant::now();
-        let mut budgets = self.budgets.lock();
-        if budgets.len() >= REMEMBERED {
-            // A full budget needs no entry.
-            budgets.retain(|_, budget| !budget.is_full(now));
-            if budgets.len() >= REMEMBERED {
-                budgets.clear();
-            }
-        }
-        budgets.entry(asker).or_insert_with(|| Bucket::with_limit(BURST.0, BURST.1)).take(1, now)
+        self.budgets.lock().of(asker, now).take(1, now)
     }
 }
 
@@ -332,5 +320,13 @@ mod tests {
         assert!((0..10_000).any(|_| !limits.may_ask(address("10.0.0.1"))));
         assert!(limits.may_ask(address("10.0.0.2")));
         assert!(limits.may_ask(Asker::Address(peer("10.0.0.1").origin(), true)), "a login at its address is");
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_does_not_fill_the_budget_of_an_address_that_has_used_it_up() {
+        let limits = Limits::new(9, 9, Proxies::default());
+        let address = |number: u32| Asker::Address(IpAddr::V4(number.into()), false);
+        assert!((0..300).any(|_| !limits.may_ask(address(0))));
+        assert!((1..100_000).all(|number| limits.may_ask(address(number))));
+        assert!(!limits.may_ask(address(0)));
     }
 }

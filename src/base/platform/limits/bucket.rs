@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// A budget that refills steadily up to a limit (a token bucket).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bucket {
     most: f64,
     per_second: f64,

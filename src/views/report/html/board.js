@@ -173,7 +173,8 @@ function drawBoard(board, options) {
 const share = (cp) => 1 / (1 + Math.exp(-cp / 600));
 
 const JAPANESE = document.documentElement.lang === "ja";
-const EVALUATION = JAPANESE ? "評価値（☗側）" : "eval for ☗";
+const say = (english, japanese) => (JAPANESE ? japanese : english);
+const EVALUATION = say("eval for ☗", "評価値（☗側）");
 const ON_COMMON_SCALE = JAPANESE ? "評価値（☗側・共通尺度）" : "eval for ☗, common scale";
 
 // An evaluation in words: a number is good for black if positive, a mate names the side that mates.

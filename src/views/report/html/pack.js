@@ -2,7 +2,9 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const value = new Map([...data.letters].map((letter, at) => [letter, at]));
-const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS, LINES, WHY, JUDGED] = Array(15).keys();
+const games = data.games.map(([number, players, result, cause, start, opening, moves, columns, why, judged]) => (
+  { number, players, result, cause, start, opening, moves, columns, why, judged }
+));
 
 const two = (text, at) => value.get(text[2 * at]) * 88 + value.get(text[2 * at + 1]);
 
@@ -33,20 +35,20 @@ function unpackTime(code) {
 
 // A game with the board after each of its plies.
 function unpack(game) {
-  const boards = [readBoard(data.starts[game[START]])], lines = game[LINES].split(" ");
-  const plies = unpackMoves(game[MOVES]).map((move, at) => {
-    const before = boards[at], own = at - game[OPENING];
+  const boards = [readBoard(data.starts[game.start])], [scores, times, depths, told] = game.columns, lines = told.split(" ");
+  const plies = unpackMoves(game.moves).map((move, at) => {
+    const before = boards[at], own = at - game.opening;
     boards.push(moved(before, move));
     const ply = { move, before, color: before.turn, score: null, time: null, depth: null, line: [] };
     if (own >= 0) {
-      if (game[SCORES]) ply.score = unpackScore(two(game[SCORES], own));
-      if (game[TIMES]) ply.time = unpackTime(two(game[TIMES], own));
-      if (game[DEPTHS]) ply.depth = value.get(game[DEPTHS][own]);
+      if (scores) ply.score = unpackScore(two(scores, own));
+      if (times) ply.time = unpackTime(two(times, own));
+      if (depths) ply.depth = value.get(depths[own]);
       if (ply.depth === 87) ply.depth = null;
       ply.line = unpackMoves(lines[own] ?? "");
     }
     return ply;
   });
-  const judged = Array.from({ length: game[JUDGED].length / 4 }, (_, at) => [two(game[JUDGED], 2 * at), unpackScore(two(game[JUDGED], 2 * at + 1)).cp]);
-  return { game, boards, plies, judged };
+  const judged = Array.from({ length: game.judged.length / 4 }, (_, at) => [two(game.judged, 2 * at), unpackScore(two(game.judged, 2 * at + 1)).cp]);
+  return { game, boards, plies, judged, timed: Boolean(times), lines: Boolean(told) };
 }

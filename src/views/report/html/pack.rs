@@ -1,7 +1,7 @@
 //! Compact encoding of games, for a page with ten thousand of them.
 //!
 //! The alphabet is the 88 printable ASCII characters that neither HTML nor JSON treats specially, `+` excepted.
-//! `page.js` is the decoder. Encoded are
+//! `pack.js` is the decoder. Encoded are
 //! - a move: source square (or dropped piece), destination square, and `+` for a promotion;
 //! - an evaluation from black's side: two characters; centipawns up to 3000, coarser beyond, mates at both ends;
 //! - a time: two characters, ms up to 2 s, then 10 ms, 100 ms and seconds;
@@ -19,34 +19,21 @@ use referee::{
     operation::Action,
 };
 use rsshogi::types::Move;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::{collections::HashMap, sync::Arc};
+use words::Language;
 
 /// The alphabet, in the order of the values.
-const LETTERS: [u8; 88] = letters();
+const LETTERS: &str =
+    "!#$%'()*,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 const BASE: u32 = 88;
-
-const fn letters() -> [u8; 88] {
-    let (mut letters, mut at, mut c) = ([0; 88], 0, b'!');
-    while c <= b'~' {
-        if !matches!(c, b'"' | b'&' | b'+' | b'<' | b'>' | b'\\') {
-            letters[at] = c;
-            at += 1;
-        }
-        c += 1;
-    }
-    letters
-}
-
-/// The alphabet as text, for the page.
-pub fn alphabet() -> String {
-    LETTERS.iter().map(|&c| char::from(c)).collect()
-}
+/// What fills a column without any value: its letter for "none", for no time, or the blank between lines.
+const NOTHING: [char; 4] = ['~', '!', '~', ' '];
 
 /// Packs games as entries arrive, and keeps the packed games.
 #[derive(Clone, Debug, Default)]
 pub struct Packer {
-    drafts: HashMap<GameId, Draft>,
+    drafts: HashMap<GameId, Packed>,
     starts: Vec<Arc<str>>,
     /// Places of the start positions in their list.
     places: HashMap<Arc<str>, usize>,
@@ -61,65 +48,44 @@ const LINES: usize = 1000;
 /// Moves kept of an expected line.
 const LINE: usize = 10;
 
-/// A game that has not ended yet.
-#[derive(Clone, Debug)]
-struct Draft {
-    players: [PlayerId; 2],
-    start: usize,
-    opening: usize,
-    at: i64,
-    moves: String,
-    scores: Column,
-    times: Column,
-    depths: Column,
-    lines: Column,
-}
-
-/// A value for every move of the engines; empty if no move has one.
+/// A game, which ends up as a list of its fields in this order.
 #[derive(Clone, Debug, Default)]
-struct Column {
-    text: String,
-    is_used: bool,
+pub struct Packed {
+    number: u64,
+    /// Black and white.
+    players: [u32; 2],
+    /// 1: black won, 2: white won, 0: drawn, -1: not counted.
+    result: i8,
+    /// Places in the lists of causes and of start positions.
+    cause: usize,
+    start: usize,
+    /// Plies of the opening.
+    opening: usize,
+    moves: String,
+    /// Evaluations, times, depths and lines of the engines' moves.
+    columns: [String; 4],
+    /// Why it ended so.
+    why: String,
+    /// What the judge said.
+    judged: String,
 }
 
-impl Column {
-    fn packed(self) -> String {
-        if self.is_used { self.text } else { String::new() }
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self { number, players, result, cause, start, opening, moves, columns, why, judged } = self;
+        (number, players, result, cause, start, opening, moves, columns, why, judged).serialize(to)
     }
 }
-
-/// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: not counted), cause, start
-/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines, why it
-/// ended so, and what the judge said.
-#[derive(Clone, Debug, Serialize)]
-pub struct Packed(
-    u64,
-    u32,
-    u32,
-    i8,
-    usize,
-    usize,
-    usize,
-    i64,
-    String,
-    String,
-    String,
-    String,
-    String,
-    String,
-    String,
-);
 
 /// The data that the page's script reads.
 #[derive(Serialize)]
 struct Data<'a> {
-    letters: String,
+    letters: &'a str,
     players: Vec<String>,
-    places: Vec<usize>,
     /// By player, how many centipawns of the common scale one of its own is worth; null where no scale is given.
     scales: Vec<Option<f64>>,
     starts: Vec<&'a str>,
-    causes: &'a [&'static str],
+    causes: Vec<&'a str>,
     games: Vec<Packed>,
     /// Other pages: their first and last games, and their files.
     elsewhere: Vec<(u64, u64, &'a str)>,
@@ -128,9 +94,11 @@ struct Data<'a> {
 impl Packed {
     /// Bytes that the game takes on a page, about.
     fn bytes(&self) -> usize {
-        100 + [&self.8, &self.9, &self.10, &self.11, &self.12, &self.13, &self.14]
-            .map(String::len)
+        100 + self
+            .columns
             .iter()
+            .chain([&self.moves, &self.why, &self.judged])
+            .map(String::len)
             .sum::<usize>()
     }
 }
@@ -142,7 +110,7 @@ pub struct Part<'a>(&'a [Packed]);
 impl Part<'_> {
     /// Numbers of the first and the last game; `None` without games.
     pub fn ends(&self) -> Option<(u64, u64)> {
-        Some((self.0.first()?.0, self.0.last()?.0))
+        Some((self.0.first()?.number, self.0.last()?.number))
     }
 
     /// Number of games.
@@ -165,11 +133,11 @@ impl Packer {
     /// Takes an entry; a game is packed when it ends.
     pub fn take(&mut self, stamped: &Stamped) {
         match &stamped.entry {
-            Entry::GameStarted(started) => self.start(started, stamped.at),
+            Entry::GameStarted(started) => self.start(started),
             Entry::Moved(moved) => {
                 let tells_lines = self.games.len() < LINES;
-                if let Some(draft) = self.drafts.get_mut(&moved.game) {
-                    draft.add(moved, tells_lines);
+                if let Some(game) = self.drafts.get_mut(&moved.game) {
+                    game.add(moved, tells_lines);
                 }
             }
             Entry::GameEnded(end) => self.end(end),
@@ -180,7 +148,7 @@ impl Packer {
 
     /// Black and white of a game that has not ended yet.
     pub fn players(&self, game: GameId) -> Option<[PlayerId; 2]> {
-        self.drafts.get(&game).map(|draft| draft.players)
+        self.drafts.get(&game).map(|game| game.players.map(PlayerId))
     }
 
     /// Number of packed games.
@@ -194,9 +162,9 @@ impl Packer {
     /// Those of `judged`.
     pub fn judge<E>(&mut self, judged: impl Fn(GameId) -> Result<Vec<Judged>, E>) -> Result<(), E> {
         for game in &mut self.games {
-            for judged in judged(GameId(game.0))? {
-                push_two(&mut game.14, judged.ply.min(BASE * BASE - 1));
-                push_two(&mut game.14, score_code(judged.evaluation()));
+            for judged in judged(GameId(game.number))? {
+                push_two(&mut game.judged, judged.ply.min(BASE * BASE - 1));
+                push_two(&mut game.judged, score_code(judged.evaluation()));
             }
         }
         Ok(())
@@ -204,7 +172,7 @@ impl Packer {
 
     /// Brings the packed games into the order of their numbers.
     pub fn sort(&mut self) {
-        self.games.sort_by_key(|game| game.0);
+        self.games.sort_by_key(|game| game.number);
     }
 
     /// The games by pages: first the newest ones, as many as fit on a page, then the others from the oldest on.
@@ -230,9 +198,9 @@ impl Packer {
         parts
     }
 
-    /// Games as JSON that is safe inside an HTML element. `places` are the ranks of the players from 0 and `scales` what a
-    /// centipawn of theirs is worth on the common scale where that is given, in the order of `names`; `elsewhere` are the
-    /// first and last games of other pages with their files.
+    /// Games as JSON that is safe inside an HTML element. `scales` are what a centipawn of the players is worth on the common
+    /// scale where that is given, in the order of `names`; `elsewhere` are the first and last games of other pages with
+    /// their files.
     ///
     /// # Errors
     /// Never: the data always serializes.
@@ -240,26 +208,24 @@ impl Packer {
         &self,
         part: Part<'_>,
         names: &[String],
-        places: Vec<usize>,
         scales: Vec<Option<f64>>,
         elsewhere: Vec<(u64, u64, &str)>,
+        language: Language,
     ) -> serde_json::Result<String> {
         let (mut starts, mut known) = (vec![], HashMap::new());
         let mut games = part.0.to_vec();
         for game in &mut games {
-            let start = game.5;
-            game.5 = *known.entry(start).or_insert_with(|| {
-                starts.push(&*self.starts[start]);
+            game.start = *known.entry(game.start).or_insert_with(|| {
+                starts.push(&*self.starts[game.start]);
                 starts.len() - 1
             });
         }
         let data = Data {
-            letters: alphabet(),
+            letters: LETTERS,
             players: names.iter().map(|name| crate::plot::plain(name)).collect(),
-            places,
             scales,
             starts,
-            causes: &self.causes,
+            causes: self.causes.iter().map(|cause| language.cause(cause)).collect(),
             games,
             elsewhere,
         };
@@ -278,65 +244,43 @@ impl Packer {
         place
     }
 
-    fn start(&mut self, started: &GameStarted, at: i64) {
-        let mut draft = Draft {
-            players: [started.pairing.black, started.pairing.white],
-            start: self.start_place(&started.start),
-            opening: 0,
-            at,
-            moves: String::new(),
-            scores: Column::default(),
-            times: Column::default(),
-            depths: Column::default(),
-            lines: Column::default(),
-        };
+    fn start(&mut self, started: &GameStarted) {
+        let players = [started.pairing.black, started.pairing.white].map(|player| player.0);
+        let (number, start) = (started.game.0, self.start_place(&started.start));
+        let mut game = Packed { number, players, start, ..Packed::default() };
         for mv in started.opening.split_whitespace().map_while(Move::from_usi) {
-            draft.opening += 1;
-            push_move(&mut draft.moves, mv);
+            game.opening += 1;
+            push_move(&mut game.moves, mv);
         }
-        self.drafts.insert(started.game, draft);
+        self.drafts.insert(started.game, game);
     }
 
     /// Gives a game another result.
     fn correct(&mut self, action: &Action) {
         let Some((game, _, was, is)) = action.correction() else { return };
         let cause = place(&mut self.causes, is.unwrap_or(was).cause());
-        if let Some(packed) = self.games.iter_mut().rfind(|packed| packed.0 == game.0) {
-            (packed.3, packed.4) = (is.map_or(-1, |outcome| result(outcome, false)), cause);
+        if let Some(packed) = self.games.iter_mut().rfind(|packed| packed.number == game.0) {
+            (packed.result, packed.cause) = (is.map_or(-1, |outcome| result(outcome, false)), cause);
         }
     }
 
     fn end(&mut self, end: &GameEnded) {
-        let Some(draft) = self.drafts.remove(&end.game) else { return };
-        let result = result(end.outcome, end.replayed);
-        let cause = place(&mut self.causes, end.outcome.cause());
-        let [black, white] = draft.players.map(|player| player.0);
-        let Draft { start, opening, at, moves, scores, times, depths, lines, .. } = draft;
-        let [scores, times, depths, mut lines] = [scores, times, depths, lines].map(Column::packed);
+        let Some(mut game) = self.drafts.remove(&end.game) else { return };
         if self.games.len() == LINES {
-            self.games.iter_mut().for_each(|game| game.12 = String::new());
+            self.games.iter_mut().for_each(|game| game.columns[3] = String::new());
         }
         if self.games.len() >= LINES {
-            lines = String::new();
+            game.columns[3] = String::new();
         }
-        let seconds = at.div_euclid(1000);
-        self.games.push(Packed(
-            end.game.0,
-            black,
-            white,
-            result,
-            cause,
-            start,
-            opening,
-            seconds,
-            moves,
-            scores,
-            times,
-            depths,
-            lines,
-            end.reason().map_or_else(String::new, |reason| crate::plot::plain(&reason)),
-            String::new(),
-        ));
+        for (column, nothing) in game.columns.iter_mut().zip(NOTHING) {
+            if column.chars().all(|letter| letter == nothing) {
+                *column = String::new();
+            }
+        }
+        game.result = result(end.outcome, end.replayed);
+        game.cause = place(&mut self.causes, end.outcome.cause());
+        game.why = end.reason().map_or_else(String::new, |reason| crate::plot::plain(&reason));
+        self.games.push(game);
     }
 }
 
@@ -348,33 +292,27 @@ fn place<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
     })
 }
 
-impl Draft {
+impl Packed {
     fn add(&mut self, moved: &Moved, tells_lines: bool) {
         push_move(&mut self.moves, moved.mv);
+        let [scores, times, depths, lines] = &mut self.columns;
         let thought = moved.thought.as_deref();
-        let score = thought
-            .and_then(|thought| thought.score)
-            .map(|score| score_code(Evaluation::of(score, moved.color)));
-        push_two(&mut self.scores.text, score.unwrap_or(NO_SCORE));
-        self.scores.is_used |= score.is_some();
-        let ms = u64::try_from(moved.charged.as_millis()).unwrap_or(u64::MAX);
-        push_two(&mut self.times.text, time_code(ms));
-        self.times.is_used |= ms > 0;
+        let score = thought.and_then(|thought| thought.score);
+        push_two(scores, score.map_or(NO_SCORE, |score| score_code(Evaluation::of(score, moved.color))));
+        push_two(times, time_code(u64::try_from(moved.charged.as_millis()).unwrap_or(u64::MAX)));
         let depth = thought.and_then(|thought| thought.depth);
-        push(&mut self.depths.text, depth.map_or(NO_DEPTH, |depth| depth.min(NO_DEPTH - 1)));
-        self.depths.is_used |= depth.is_some();
+        push(depths, depth.map_or(NO_DEPTH, |depth| depth.min(NO_DEPTH - 1)));
         let line = thought.and_then(|thought| thought.pv.as_deref()).filter(|_| tells_lines);
         for mv in line.unwrap_or_default().split_whitespace().take(LINE).map_while(Move::from_usi) {
-            push_move(&mut self.lines.text, mv);
-            self.lines.is_used = true;
+            push_move(lines, mv);
         }
-        self.lines.text.push(' ');
+        lines.push(' ');
     }
 }
 
 fn push(text: &mut String, value: u32) {
     let at = usize::try_from(value.min(BASE - 1)).unwrap_or(0);
-    text.push(char::from(LETTERS[at]));
+    text.push_str(&LETTERS[at..=at]);
 }
 
 fn push_two(text: &mut String, value: u32) {
@@ -442,9 +380,9 @@ mod tests {
 
     #[test]
     fn no_letter_is_special_in_html_or_json() {
-        let letters = alphabet();
-        assert_eq!((letters.len(), LETTERS[87]), (88, b'~'));
-        assert!(!letters.contains(['"', '&', '+', '<', '>', '\\']));
+        assert!(LETTERS.len() == 88 && LETTERS.is_ascii() && LETTERS.ends_with('~'));
+        assert!(LETTERS.as_bytes().is_sorted_by(|a, b| a < b), "each once");
+        assert!(!LETTERS.contains(['"', '&', '+', '<', '>', '\\']));
     }
 
     #[test]
@@ -516,7 +454,7 @@ mod tests {
                 packer.take(&Stamped { at: 0, entry });
             }
         }
-        packer.games.into_iter().map(|game| game.12).collect()
+        packer.games.into_iter().map(|game| game.columns[3].clone()).collect()
     }
 
     #[test]

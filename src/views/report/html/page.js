@@ -1,46 +1,48 @@
 // The list of games, and their way into the viewer.
 
 const WORDS = { "-1": "–", 0: "½", 1: "1–0", 2: "0–1" };
-const ending = (game) => (game[RESULT] < 0 ? `${data.causes[game[CAUSE]]}, not counted` : data.causes[game[CAUSE]]);
-const plies = (game) => (game[MOVES].length - (game[MOVES].match(/\+/g)?.length ?? 0)) / 2;
+const ending = (game) => data.causes[game.cause] + (game.result < 0 ? say(", not counted", "（無効）") : "");
+const named = (game) => game.players.map((player) => data.players[player]);
+const plies = (game) => (game.moves.length - (game.moves.match(/\+/g)?.length ?? 0)) / 2;
+const pliesOf = (count) => say(`${count} plies`, `${count} 手`);
 
 // The list.
 
 const PAGE = 50;
 const list = { games: [], shown: 0 };
-const searched = data.games.map((game) => {
-  const result = ["drawn", "black wins", "white wins"][game[RESULT]] ?? "not counted";
-  return `#${game[NUMBER]} ${data.players[game[BLACK]]} ${data.players[game[WHITE]]} ${ending(game)} ${result} ${game[WHY]}`.toLowerCase();
+const searched = games.map((game) => {
+  const result = [say("drawn", "引き分け"), say("black wins", "先手の勝ち"), say("white wins", "後手の勝ち")][game.result] ?? say("not counted", "無効");
+  return `#${game.number} ${named(game).join(" ")} ${ending(game)} ${result} ${game.why}`.toLowerCase();
 });
 
 function listGames() {
   const words = byId("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const orders = {
-    new: (a, b) => b[NUMBER] - a[NUMBER],
-    old: (a, b) => a[NUMBER] - b[NUMBER],
-    long: (a, b) => b[MOVES].length - a[MOVES].length,
-    short: (a, b) => a[MOVES].length - b[MOVES].length,
+    new: (a, b) => b.number - a.number,
+    old: (a, b) => a.number - b.number,
+    long: (a, b) => b.moves.length - a.moves.length,
+    short: (a, b) => a.moves.length - b.moves.length,
   };
-  list.games = data.games.filter((_, at) => words.every((word) => searched[at].includes(word)));
+  list.games = games.filter((_, at) => words.every((word) => searched[at].includes(word)));
   list.games.sort(orders[byId("sort").value]);
   list.shown = 0;
   byId("list").replaceChildren();
-  byId("count").textContent = `${list.games.length} games`;
+  byId("count").textContent = say(`${list.games.length} games`, `${list.games.length} 局`);
   more();
 }
 
 function more() {
   const items = document.createDocumentFragment();
   for (const game of list.games.slice(list.shown, list.shown + PAGE)) {
-    const button = put(put(items, "li"), "button");
+    const button = put(put(items, "li"), "button"), [black, white] = named(game);
     button.type = "button";
-    put(button, "span", "number", `#${game[NUMBER]}`);
-    put(button, "span", game[RESULT] === 1 ? "black won" : "black", `☗ ${data.players[game[BLACK]]}`);
-    put(button, "span", "result", WORDS[game[RESULT]]);
-    put(button, "span", game[RESULT] === 2 ? "white won" : "white", `☖ ${data.players[game[WHITE]]}`);
-    put(button, "span", "ending", ending(game)).title = game[WHY];
-    put(button, "span", "plies", `${plies(game)} plies`);
-    button.addEventListener("click", () => { location.hash = `game-${game[NUMBER]}`; });
+    put(button, "span", "number", `#${game.number}`);
+    put(button, "span", game.result === 1 ? "black won" : "black", `☗ ${black}`);
+    put(button, "span", "result", WORDS[game.result]);
+    put(button, "span", game.result === 2 ? "white won" : "white", `☖ ${white}`);
+    put(button, "span", "ending", ending(game)).title = game.why;
+    put(button, "span", "plies", pliesOf(plies(game)));
+    button.addEventListener("click", () => { location.hash = `game-${game.number}`; });
   }
   byId("list").append(items);
   list.shown += PAGE;
@@ -50,28 +52,29 @@ function more() {
 // Into the viewer and out of it.
 
 function openGame(number, ply) {
-  const game = data.games.find((game) => game[NUMBER] === number);
+  const game = games.find((game) => game.number === number);
   if (!game) {
     const there = data.elsewhere.find(([first, last]) => first <= number && number <= last);
     if (there) location.href = `./${encodeURIComponent(there[2])}${location.hash}`;
     return;
   }
   const open = unpack(game);
-  const names = [BLACK, WHITE].map((side) => data.players[game[side]]);
+  const names = named(game);
   const title = `#${number} ☗ ${names[0]} – ☖ ${names[1]}`;
-  const won = game[RESULT] > 0 ? `${names[game[RESULT] - 1]} won by ` : game[RESULT] === 0 ? "drawn by " : "";
-  const result = `${won}${ending(game)}, ${open.plies.length} plies${game[WHY] && `: ${game[WHY]}`}`;
+  const winner = names[game.result - 1];
+  const won = winner !== undefined ? say(`${winner} won by `, `${winner} の勝ち: `) : game.result === 0 ? say("drawn by ", "引き分け: ") : "";
+  const result = `${won}${ending(game)}, ${pliesOf(open.plies.length)}${game.why && `: ${game.why}`}`;
   if (!byId("viewer").open) byId("viewer").showModal();
   byId("board").focus({ preventScroll: true });
-  const own = [BLACK, WHITE].map((side) => data.scales[game[side]]);
+  const own = game.players.map((player) => data.scales[player]);
   const scales = own.some((scale) => scale !== null) ? own.map((scale) => scale ?? 1) : null;
-  openView({ ...open, names, scales, title, result, timed: Boolean(game[TIMES]), lines: Boolean(game[LINES]) }, ply);
+  openView({ ...open, names, scales, title, result }, ply);
 }
 
 view.neighbour = (by) => {
   const at = list.games.indexOf(view.open.game);
   const game = list.games[at + by] ?? view.open.game;
-  location.hash = `game-${game[NUMBER]}`;
+  location.hash = `game-${game.number}`;
 };
 view.close = () => byId("viewer").close();
 

@@ -27,7 +27,7 @@ function plyRow(parent, ply, at) {
 
 function listMoves() {
   const items = document.createDocumentFragment();
-  moveRow(items, 0, ["", view.words?.start ?? "start", "", "", ""]);
+  moveRow(items, 0, ["", say("start", "開始"), "", "", ""]);
   view.open.plies.forEach((ply, at) => plyRow(items, ply, at));
   byId("moves").replaceChildren(items);
   byId("moves").title = EVALUATION;
@@ -49,9 +49,9 @@ function show(ply) {
   for (const id of ["first", "back"]) byId(id).disabled = view.ply === 0;
   for (const id of ["on", "last"]) byId(id).disabled = view.ply === plies.length;
   const last = plies[view.ply - 1];
-  const spelling = last ? spelled(last.before, last.move, false) : view.words?.start ?? "start";
+  const spelling = last ? spelled(last.before, last.move, false) : say("start", "開始");
   showThought(last);
-  const at = view.words?.board?.(view.ply, plies.length) ?? `Board at ply ${view.ply} of ${plies.length}`;
+  const at = say(`Board at ply ${view.ply} of ${plies.length}`, `${plies.length}手中${view.ply}手目の盤面`);
   byId("board").setAttribute("aria-label", `${at}: ${spelling}`);
   view.shown?.();
 }
@@ -134,13 +134,13 @@ function scrub(event) {
 function stop() {
   clearInterval(view.timer);
   view.timer = null;
-  byId("play").textContent = view.words?.play ?? "play";
+  byId("play").textContent = say("play", "再生");
 }
 
 function play() {
   if (view.timer) return stop();
   if (view.ply === view.open.plies.length) show(0);
-  byId("play").textContent = view.words?.stop ?? "stop";
+  byId("play").textContent = say("stop", "停止");
   view.timer = setInterval(() => {
     show(view.ply + 1);
     if (view.ply === view.open.plies.length) stop();

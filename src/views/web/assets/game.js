@@ -9,10 +9,6 @@ view.clock = (color) => {
   if (view.ply < game.plies.length) return undefined;
   return clock(game, color).words || undefined;
 };
-view.words = {
-  start: say("start", "開始"), play: say("play", "再生"), stop: say("stop", "停止"),
-  board: (ply, last) => say(`Board at ply ${ply} of ${last}`, `${last}手中${ply}手目の盤面`),
-};
 view.neighbour = (by) => { if (!game.machine) location.href = `${base}/games/${Math.max(1, game.number + by)}`; };
 
 // What both engines said last before the ply on the board.

@@ -3,8 +3,6 @@
 const state = JSON.parse(byId("state").textContent);
 // The path that the pages of this event are below.
 const base = document.documentElement.dataset.base ?? "";
-const ja = document.documentElement.lang === "ja";
-const say = (english, japanese) => (ja ? japanese : english);
 
 // The server's time: its clock may differ from this one.
 const time = { ahead: state.now - Date.now() };
