@@ -49,7 +49,6 @@ use crate::{
 };
 use opening_book::Openings;
 use options::Source;
-use rsshogi::{board::Position, types::Move32};
 use std::{fmt::Display, sync::Arc};
 use usi_shell::{
     BestMove, Checkmate, Engine, Game, NotReady, OptionSpec, Options, Output, Search, SplitMix64,
@@ -128,7 +127,7 @@ impl Engine for Deep {
     fn think(&mut self, game: &Game, search: &Search, out: &Output) -> BestMove {
         let mut position = game.position().clone();
         position.set_entering_king_rule(search.options.entering_king_rule());
-        if let Some(win) = declare(&position) {
+        if let Some(win) = BestMove::declaration(&position) {
             return win;
         }
         if position.is_mated() {
@@ -155,14 +154,4 @@ impl Engine for Deep {
 fn give_up(reason: impl Display, out: &Output) -> BestMove {
     out.say(reason);
     BestMove::Resign
-}
-
-/// A winning declaration if the rule in force allows one: `bestmove win`, or under the try rule the king's move
-/// to its target square.
-fn declare(position: &Position) -> Option<BestMove> {
-    match position.declaration_win_move() {
-        Move32::MOVE_WIN => Some(BestMove::Win),
-        mv if mv.is_normal() => Some(BestMove::play(mv)),
-        _ => None,
-    }
 }

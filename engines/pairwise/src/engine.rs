@@ -5,8 +5,7 @@
 //! With the feature `tune` each [constant](crate::search::Tuned) of the search has an option, with the feature `parts` each [part](crate::search::Parts) of the search has an option that leaves it out.
 
 use opening_book::Openings;
-use rsshogi::board::Position;
-use rsshogi::types::{EnteringKingRule, Move32};
+use rsshogi::types::EnteringKingRule;
 use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search};
 
 use crate::evaluation::Weights;
@@ -85,7 +84,7 @@ impl Engine for Pairwise {
         let options = &*search.options;
         let mut position = game.position().clone();
         position.set_entering_king_rule(options.entering_king_rule());
-        if let Some(win) = declare(&position) {
+        if let Some(win) = BestMove::declaration(&position) {
             return win;
         }
         if let Some(best) = self.openings.ask(game, search, out) {
@@ -95,16 +94,6 @@ impl Engine for Pairwise {
         let task = task(search, options.entering_king_rule());
         let outcome = think(&mut self.searcher, &loaded.weights, game, &task, search, out);
         answer(&outcome, options)
-    }
-}
-
-/// A winning declaration if the rule in force allows one: `bestmove win`, or under the try rule the king's move
-/// to its target square.
-fn declare(position: &Position) -> Option<BestMove> {
-    match position.declaration_win_move() {
-        Move32::MOVE_WIN => Some(BestMove::Win),
-        mv if mv.is_normal() => Some(BestMove::play(mv)),
-        _ => None,
     }
 }
 

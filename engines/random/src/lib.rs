@@ -17,7 +17,6 @@ use std::time::Duration;
 
 use rsshogi::board::{MoveList, Position};
 use rsshogi::movegen::generate_legal_all;
-use rsshogi::types::Move32;
 use usi_shell::{BestMove, Engine, Game, Info, OptionSpec, Options, Output, Score, Search, SplitMix64};
 
 use style::Style;
@@ -96,7 +95,7 @@ impl Engine for Random {
         // An opponent may play them, so an engine for tests should play them too.
         let mut legal = MoveList::new();
         generate_legal_all(&position, &mut legal);
-        let best = declare(&position).unwrap_or_else(|| self.choose(&position, &legal, search));
+        let best = BestMove::declaration(&position).unwrap_or_else(|| self.choose(&position, &legal, search));
         // Printed before the wait, so that a spectator sees it in time.
         out.info(&Info {
             depth: Some(1),
@@ -117,16 +116,6 @@ impl Random {
         let style = if search.options.text("Style") == "greedy" { Style::Greedy } else { Style::Uniform };
         let candidates = style.candidates(position, legal.as_slice());
         self.rng.choose(&candidates).map_or(BestMove::Resign, |&mv| BestMove::play(mv))
-    }
-}
-
-/// A winning declaration if the rule in force allows one: `bestmove win`, or under the try rule the king's move
-/// to its target square.
-fn declare(position: &Position) -> Option<BestMove> {
-    match position.declaration_win_move() {
-        Move32::MOVE_WIN => Some(BestMove::Win),
-        mv if mv.is_normal() => Some(BestMove::play(mv)),
-        _ => None,
     }
 }
 

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-use rsshogi::types::Move;
+use rsshogi::board::Position;
+use rsshogi::types::{Move, Move32};
 
 use crate::game::Game;
 use crate::limits::{Clock, Limits};
@@ -86,6 +87,16 @@ impl BestMove {
     /// Plays `mv` without a move to ponder on.
     pub fn play(mv: impl Into<Move>) -> Self {
         Self::Play { mv: mv.into(), ponder: None }
+    }
+
+    /// A winning declaration if the rule in force allows one: `bestmove win`, or under the try rule the king's move to its
+    /// target square.
+    pub fn declaration(position: &Position) -> Option<Self> {
+        match position.declaration_win_move() {
+            Move32::MOVE_WIN => Some(Self::Win),
+            mv if mv.is_normal() => Some(Self::play(mv)),
+            _ => None,
+        }
     }
 
     /// The move, if one is played.

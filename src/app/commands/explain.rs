@@ -159,8 +159,8 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
 }
 
 fn judge(args: &ExplainArgs) -> Result<Digested, Failure> {
-    let command = args.judge.judge.clone().unwrap_or_else(|| explain::resident("renmei-pairwise"));
-    let engine = explain::engine(&command, &args.judge.judge_option)
+    let command = args.judge.judge.as_deref().unwrap_or("renmei-pairwise");
+    let engine = explain::engine(command, &args.judge.judge_option)
         .map_err(|why| Failure::Usage(format!("--judge: {why}")))?;
     let digest = explain::digest(&engine)
         .map_err(|why| Failure::Usage(format!("`{}`: {why}", engine.command.display())))?;

@@ -46,7 +46,7 @@ impl Desk {
     /// An engine that searches: one of the library, or without a name the one that comes with Renmei.
     fn searcher(&self, name: &str) -> Result<Digested, Refusal> {
         let plan = match name {
-            "" => explain::engine(&explain::resident("renmei-pairwise"), &[]).map_err(refused)?,
+            "" => explain::engine("renmei-pairwise", &[]).map_err(refused)?,
             name => self.engine(name)?.plan,
         };
         let digest = explain::digest(&plan);

@@ -83,8 +83,11 @@ impl Environment {
         self.base.join(path).components().collect()
     }
 
-    /// The program that a command names, or the reason why there is none.
-    pub(crate) fn program(&self, command: &str) -> Result<PathBuf, NoProgram> {
+    /// The program that a command names.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    pub fn program(&self, command: &str) -> Result<PathBuf, NoProgram> {
         let candidates: Vec<_> = match is_path(command) {
             true => vec![self.path(command)],
             false => {

@@ -7,6 +7,7 @@
 use crate::{EnginePlan, OpeningChange, OpeningPlan, Plan, ScoreView, SourcePlan};
 use crate::{built_in, clocks::ClockIn, time_text};
 use contest::{schedule::Stage, scoring::Scoring, standings::RankingRules};
+use platform::content::{hex, sha256};
 use referee::clock::TimeControl;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -213,12 +214,10 @@ fn openings(plan: &OpeningPlan) -> io::Result<Value> {
     }))
 }
 
-/// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and it has
-/// to detect an edited file, not a forged one.
+/// What tells the contents of a file from those of an edited one.
 fn content_hash(path: &Path) -> io::Result<String> {
-    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = built_in::contents(path)?.iter().fold(0xcbf2_9ce4_8422_2325_u64, add);
-    Ok(format!("contents {hash:016x}"))
+    let (hash, _) = sha256(&mut &*built_in::contents(path)?)?;
+    Ok(format!("contents {}", hex(&hash[..8])))
 }
 
 fn compare(path: &str, was: &Value, is: &Value, changes: &mut Vec<String>) {

@@ -77,13 +77,23 @@ impl Section {
     }
 }
 
-use Fallback::{Is, Needed, Says};
+use Fallback::{Needed, Says};
 use Kind::{Duration, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words};
 
-/// A key with all its parts.
-pub const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'static str) -> Key {
-    Key { name, kind, default, meaning }
+/// Declares keys in the grammar of [`settings!`](crate::settings::settings): `name = default, kind, "meaning";`.
+macro_rules! keys {
+    ($($name:ident $(= $default:tt)? $(shown $shown:expr)?, $kind:expr, $meaning:expr;)*) => {
+        &[$($crate::keys::Key {
+            name: stringify!($name),
+            kind: $kind,
+            default: $crate::keys::keys!(@default [$($default)?] $($shown)?),
+            meaning: $meaning,
+        },)*]
+    };
+    (@default [$default:tt]) => { $crate::keys::Fallback::Is(stringify!($default)) };
+    (@default [$($default:tt)?] $shown:expr) => { $shown };
 }
+pub(crate) use keys;
 
 const ZERO: Kind = Duration { zero: true };
 const ABOVE_ZERO: Kind = Duration { zero: false };
@@ -94,69 +104,29 @@ pub const TIME: Kind = Other("text or table");
 pub const ROOT: Section = Section {
     title: "Top level",
     about: "A file has these tables and keys; all but `engines` and a `time` may be left out.",
-    keys: &[&[
-        key("event", Other("table"), Says("all its defaults"), "the event: name, format, resources"),
-        key(
-            "stage",
-            Other("tables"),
-            Says("one stage, as `event` says"),
-            "the stages of the event, in order",
-        ),
-        key(
-            "time",
-            TIME,
-            Says("the engines have their own"),
-            "the clock of every engine without one of its own",
-        ),
-        key("rules", Other("table"), Says("all its defaults"), "the rules of the games"),
-        key("adjudication", Other("table"), Says("off"), "endings by score"),
-        key(
-            "scoring",
-            Other("table"),
-            Says("1, 0.5 and 0"),
-            "what games and byes are worth in the tables: see `[scoring]`",
-        ),
-        key(
-            "tiebreaks",
-            Other("table"),
-            Says("those of the format"),
-            "what ranks players who are level: see `[tiebreaks]`",
-        ),
-        key("openings", Other("table"), Says("the even position"), "start positions"),
-        key("sprt", Other("table"), Says("needed by format `sprt`"), "the hypotheses of a sequential test"),
-        key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
-        key(
-            "engines",
-            Other("tables"),
-            Needed,
-            "the players, at least two (to tune, one); their order is the seeding",
-        ),
-        key(
-            "tune",
-            Other("table"),
-            Says("nothing is tuned"),
-            "options of the only engine are tuned by `renmei tune`: see `[tune]`",
-        ),
-        key("parameters", Other("tables"), Says("none"), "the options that are tuned: see `[[parameters]]`"),
-        key(
-            "notify",
-            Other("table"),
-            Says("nobody"),
-            "who is notified of verdicts, ends and halts: see `[notify]`",
-        ),
-        key("http", Other("table"), Says("no pages"), "the event in the browser: see `[http]`"),
-        key(
-            "judge",
-            Other("table"),
-            Says("nobody"),
-            "a neutral engine whose evaluations of the running games stand beside those of the players: see `[judge]`",
-        ),
-        key(
-            "serve",
-            Other("table"),
-            Says("nobody logs in"),
-            "the network side of the event, or an open league: see `[serve]`",
-        ),
+    keys: &[keys![
+        event shown Says("all its defaults"), Other("table"), "the event: name, format, resources";
+        stage shown Says("one stage, as `event` says"), Other("tables"), "the stages of the event, in order";
+        time shown Says("the engines have their own"), TIME, "the clock of every engine without one of its own";
+        rules shown Says("all its defaults"), Other("table"), "the rules of the games";
+        adjudication shown Says("off"), Other("table"), "endings by score";
+        scoring shown Says("1, 0.5 and 0"), Other("table"),
+            "what games and byes are worth in the tables: see `[scoring]`";
+        tiebreaks shown Says("those of the format"), Other("table"),
+            "what ranks players who are level: see `[tiebreaks]`";
+        openings shown Says("the even position"), Other("table"), "start positions";
+        sprt shown Says("needed by format `sprt`"), Other("table"), "the hypotheses of a sequential test";
+        defaults shown Says("none"), Other("table"), "keys for every engine that does not give them itself";
+        engines shown Needed, Other("tables"), "the players, at least two (to tune, one); their order is the seeding";
+        tune shown Says("nothing is tuned"), Other("table"),
+            "options of the only engine are tuned by `renmei tune`: see `[tune]`";
+        parameters shown Says("none"), Other("tables"), "the options that are tuned: see `[[parameters]]`";
+        notify shown Says("nobody"), Other("table"), "who is notified of verdicts, ends and halts: see `[notify]`";
+        http shown Says("no pages"), Other("table"), "the event in the browser: see `[http]`";
+        judge shown Says("nobody"), Other("table"),
+            "a neutral engine whose evaluations of the running games stand beside those of the players: see `[judge]`";
+        serve shown Says("nobody logs in"), Other("table"),
+            "the network side of the event, or an open league: see `[serve]`";
     ]],
 };
 
@@ -165,109 +135,45 @@ pub const FORMATS: &[&str] =
     &["round-robin", "double-round-robin", "gauntlet", "random", "information", "swiss", "knock-out", "sprt"];
 
 /// The keys of a stage.
-pub const STAGE_KEYS: &[Key] = &[
-    key("format", Words(FORMATS), Is("\"round-robin\""), "who meets whom"),
-    key(
-        "games",
-        Integer(1, 1_000_000),
-        Says("2; in a Swiss 1"),
+pub const STAGE_KEYS: &[Key] = keys![
+    format = "round-robin", Words(FORMATS), "who meets whom";
+    games shown Says("2; in a Swiss 1"), Integer(1, 1_000_000),
         "games of an encounter; even numbers give both players both colours; SPRT has `max_games` instead, and with \
-         `until` these are the games at most, 20000 by default",
-    ),
-    key(
-        "until",
-        Text,
-        Says("all games are played"),
-        "two engines play until Elo is known so well, such as `\"5 elo\"`: within ±5 at 95 %, by an interval that is right \
-         although it is looked at after every pair; in place of an SPRT",
-    ),
-    key(
-        "rounds",
-        Integer(1, 10_000),
-        Says("needed by a Swiss, by random pairing and by information"),
+         `until` these are the games at most, 20000 by default";
+    until shown Says("all games are played"), Text,
+        "two engines play until Elo is known so well, such as `\"5 elo\"`: within ±5 at 95 %, by an interval that is \
+         right although it is looked at after every pair; in place of an SPRT";
+    rounds shown Says("needed by a Swiss, by random pairing and by information"), Integer(1, 10_000),
         "rounds of a Swiss, of random pairing, where all players are paired by lot in every round, or of pairing by \
-         information, where the encounters are played that shrink the errors of the ratings most",
-    ),
-    key("cycles", Integer(1, 1_000_000), Is("1"), "how often each pair meets in a round robin or gauntlet"),
-    key(
-        "challengers",
-        Integer(1, 65_534),
-        Is("1"),
-        "number of engines, from the first, that meet each of the others in a gauntlet",
-    ),
-    key(
-        "entrants",
-        IntegerOr(2, 65_535, "all"),
-        Is("\"all\""),
-        "number of players that take part: seeds, and the best of the stage before (in the first stage, the first of the list of engines)",
-    ),
-    key(
-        "seeded",
-        Integer(0, 65_535),
-        Is("0"),
-        "of them, how many enter the event with this stage: the first of the list of engines, after the seeds of later stages",
-    ),
-    key(
-        "from_stage",
-        Integer(1, 255),
-        Says("the stage before"),
-        "the number of the stage whose table the others come from",
-    ),
-    key(
-        "skip",
-        Integer(0, 65_535),
-        Is("0"),
-        "so many players at the head of that table do not enter: they play in another stage",
-    ),
-    key(
-        "accelerated",
-        Integer(0, 100),
-        Is("0"),
-        "first rounds of a Swiss that are accelerated, by the formula in the guide to events",
-    ),
-    key("random_rounds", Integer(0, 10_000), Is("0"), "first rounds of a Swiss that are paired by lot"),
-    key(
-        "forget_rematches",
-        IntegerOr(1, 10_000, "never"),
-        Is("\"never\""),
-        "after so many rounds, again and again, a Swiss forgets who has met",
-    ),
-    key(
-        "sits_out",
-        Words(&["lowest-score", "lowest-seed", "lot"]),
-        Is("\"lowest-score\""),
-        "in a Swiss of an odd number of players, who of those with the fewest byes has the bye",
-    ),
-    key(
-        "colours",
-        Words(&["balanced", "lot", "fixed"]),
-        Is("\"balanced\""),
-        "who has black in the first game of an encounter: everybody as often as white, as far as possible; either, by lot; or the player earlier in the order of entry; not in an SPRT",
-    ),
-    key(
-        "tie",
-        Words(&["higher-seed", "more-games"]),
-        Is("\"higher-seed\""),
-        "what decides a level knock-out encounter",
-    ),
-    key(
-        "extra_pairs",
-        Integer(1, 1000),
-        Is("2"),
-        "with `tie = \"more-games\"`, pairs of games at most; then the higher seed goes on",
-    ),
-    key(
-        "time",
-        TIME,
-        Says("`time` of the file"),
-        "the clock of the stage, in place of that of the file, for engines without a clock of their own",
-    ),
-    key(
-        "time_by_round",
-        Other("tables"),
-        Says("none"),
-        "other clocks from a round on, see `[[stage.time_by_round]]`",
-    ),
+         information, where the encounters are played that shrink the errors of the ratings most";
+    cycles = 1, Integer(1, 1_000_000), "how often each pair meets in a round robin or gauntlet";
+    challengers = 1, Integer(1, 65_534),
+        "number of engines, from the first, that meet each of the others in a gauntlet";
+    entrants = "all", IntegerOr(2, 65_535, "all"),
+        "number of players that take part: seeds, and the best of the stage before (in the first stage, the first of \
+         the list of engines)";
+    seeded = 0, Integer(0, 65_535),
+        "of them, how many enter the event with this stage: the first of the list of engines, after the seeds of \
+         later stages";
+    from_stage shown Says("the stage before"), Integer(1, 255),
+        "the number of the stage whose table the others come from";
+    skip = 0, Integer(0, 65_535), "so many players at the head of that table do not enter: they play in another stage";
+    accelerated = 0, Integer(0, 100),
+        "first rounds of a Swiss that are accelerated, by the formula in the guide to events";
+    random_rounds = 0, Integer(0, 10_000), "first rounds of a Swiss that are paired by lot";
+    forget_rematches = "never", IntegerOr(1, 10_000, "never"),
+        "after so many rounds, again and again, a Swiss forgets who has met";
+    sits_out = "lowest-score", Words(&["lowest-score", "lowest-seed", "lot"]),
+        "in a Swiss of an odd number of players, who of those with the fewest byes has the bye";
+    colours = "balanced", Words(&["balanced", "lot", "fixed"]),
+        "who has black in the first game of an encounter: everybody as often as white, as far as possible; either, by \
+         lot; or the player earlier in the order of entry; not in an SPRT";
+    tie = "higher-seed", Words(&["higher-seed", "more-games"]), "what decides a level knock-out encounter";
+    extra_pairs = 2, Integer(1, 1000),
+        "with `tie = \"more-games\"`, pairs of games at most; then the higher seed goes on";
+    time shown Says("`time` of the file"), TIME,
+        "the clock of the stage, in place of that of the file, for engines without a clock of their own";
+    time_by_round shown Says("none"), Other("tables"), "other clocks from a round on, see `[[stage.time_by_round]]`";
 ];
 
 /// Meaning of the key `log`.
@@ -295,90 +201,40 @@ pub const EVENT: Section = Section {
     title: "`[event]`",
     about: "With one stage, the keys of `[[stage]]` are written here too.",
     keys: &[
-        &[
-            key(
-                "name",
-                Text,
-                Says("the file's name"),
-                "with it an interrupted event is found again in its database",
-            ),
-            key("database", Path, Says("the file's name with `.db`"), "the SQLite file"),
-            key("seed", Integer(0, i64::MAX), Is("1"), "seed of every random choice"),
-            key(
-                "concurrency",
-                IntegerOr(1, 65_535, "auto"),
-                Is("\"auto\""),
-                "games at once; `auto`: as many as the usable cores carry; where all players are `remote`, all that can be played",
-            ),
-            key(
-                "oversubscribe",
-                Flag,
-                Is("false"),
-                "play even if the engines need more cores than there are",
-            ),
-            key(
-                "affinity",
-                Other("`true`, `false` or `\"auto\"`"),
-                Is("\"auto\""),
-                "pin each game to cores of its own; `auto`: if every engine has one thread, none ponders or uses a GPU, and every game finds an idle core that no other manager has",
-            ),
-            key(
-                "startups",
-                IntegerOr(1, 65_535, "auto"),
-                Is("\"auto\""),
-                "engines that start up at the same time; `auto`: one for each usable core",
-            ),
-            key("gpus", Number(0.0, 1024.0), Is("0"), "GPUs that the engines share"),
-            key(
-                "replay_draws",
-                Words(&["no", "same", "swap"]),
-                Is("\"no\""),
-                "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
-            ),
-            key(
-                "replay_limit",
-                Integer(1, 1000),
-                Is("4"),
-                "replays of a game, at most; the next draw counts",
-            ),
-            key(
-                "replayed_draws",
-                Words(&["all", "sennichite"]),
-                Is("\"all\""),
-                "which draws are played again: all, or only those by sennichite",
-            ),
-            key(
-                "replay_clocks",
-                Words(&["fresh", "remaining"]),
-                Is("\"fresh\""),
-                "the clocks of a replay: full ones, or what the drawn game left of the main time",
-            ),
-            key(
-                "starved",
-                Words(&["lose", "replay"]),
-                Is("\"lose\""),
-                "a game that an engine loses on time after it has waited for a processor for at least as long as it was late (only Linux counts that): lost, or played again, up to ten times; it then does not count",
-            ),
-            key(
-                "break",
-                ZERO,
-                Is("\"0\""),
-                "time between the end of the last game of a round and the first game of the next; no game of a round then begins before those of the round before have ended; after a restart it is counted anew",
-            ),
-            key(
-                "look",
-                Flag,
-                Is("true"),
-                "before the first game, have every engine set its options, get ready and make a move; `false`: only its handshake is read",
-            ),
-            key(
-                "fault_limit",
-                Other("table or text"),
-                Says("all its defaults"),
-                "faults that halt the games of an engine, see `[event.fault_limit]`; `\"off\"`: none do; `\"10\"`: so many in a row",
-            ),
-            key("log", LOG, Is("\"faults\""), log!()),
-            key("reserve_mb", RESERVE, Is("512"), reserve!()),
+        keys![
+            name shown Says("the file's name"), Text, "with it an interrupted event is found again in its database";
+            database shown Says("the file's name with `.db`"), Path, "the SQLite file";
+            seed = 1, Integer(0, i64::MAX), "seed of every random choice";
+            concurrency = "auto", IntegerOr(1, 65_535, "auto"),
+                "games at once; `auto`: as many as the usable cores carry; where all players are `remote`, all that can be played";
+            oversubscribe = false, Flag, "play even if the engines need more cores than there are";
+            affinity = "auto", Other("`true`, `false` or `\"auto\"`"),
+                "pin each game to cores of its own; `auto`: if every engine has one thread, none ponders or uses a \
+                 GPU, and every game finds an idle core that no other manager has";
+            startups = "auto", IntegerOr(1, 65_535, "auto"),
+                "engines that start up at the same time; `auto`: one for each usable core";
+            gpus = 0, Number(0.0, 1024.0), "GPUs that the engines share";
+            replay_draws = "no", Words(&["no", "same", "swap"]),
+                "play drawn games again, with the same colours or with colours swapped; the draw then does not count";
+            replay_limit = 4, Integer(1, 1000), "replays of a game, at most; the next draw counts";
+            replayed_draws = "all", Words(&["all", "sennichite"]),
+                "which draws are played again: all, or only those by sennichite";
+            replay_clocks = "fresh", Words(&["fresh", "remaining"]),
+                "the clocks of a replay: full ones, or what the drawn game left of the main time";
+            starved = "lose", Words(&["lose", "replay"]),
+                "a game that an engine loses on time after it has waited for a processor for at least as long as it \
+                 was late (only Linux counts that): lost, or played again, up to ten times; it then does not count";
+            break = "0", ZERO,
+                "time between the end of the last game of a round and the first game of the next; no game of a round \
+                 then begins before those of the round before have ended; after a restart it is counted anew";
+            look = true, Flag,
+                "before the first game, have every engine set its options, get ready and make a move; `false`: only \
+                 its handshake is read";
+            fault_limit shown Says("all its defaults"), Other("table or text"),
+                "faults that halt the games of an engine, see `[event.fault_limit]`; `\"off\"`: none do; `\"10\"`: so \
+                 many in a row";
+            log = "faults", LOG, log!();
+            reserve_mb = 512, RESERVE, reserve!();
         ],
         STAGE_KEYS,
     ],
@@ -390,25 +246,12 @@ pub const FAULT_LIMIT: Section = Section {
     about: "A fault is a game that an engine lost by a crash, an illegal move or declaration, or on time. An engine that \
         reaches its limit is halted: no further game of it begins, and the event ends as halted if it cannot be played \
         to its end without it. A halted event goes on when the limit is raised. Players who log in have no limit.",
-    keys: &[&[
-        key(
-            "in_a_row",
-            IntegerOr(1, 1_000_000_000, "off"),
-            Is("5"),
-            "games in a row that the engine's faults end; those that a fault of the opponent ends are left out",
-        ),
-        key(
-            "share",
-            Number(0.0, 1.0),
-            Is("0.1"),
-            "most of the engine's games that its faults may end, losses on time excepted; `1`: all",
-        ),
-        key(
-            "games",
-            Integer(1, 1_000_000_000),
-            Is("20"),
-            "games of the engine before the share is looked at",
-        ),
+    keys: &[keys![
+        in_a_row = 5, IntegerOr(1, 1_000_000_000, "off"),
+            "games in a row that the engine's faults end; those that a fault of the opponent ends are left out";
+        share = 0.1, Number(0.0, 1.0),
+            "most of the engine's games that its faults may end, losses on time excepted; `1`: all";
+        games = 20, Integer(1, 1_000_000_000), "games of the engine before the share is looked at";
     ]],
 };
 
@@ -428,24 +271,20 @@ pub const COLOURS: [&str; 2] = ["black", "white"];
 
 /// The keys that say how much time there is, and more of them.
 macro_rules! budget_keys {
-    ($($more:expr),* $(,)?) => {
-        &[
-            key("control", Text, Says("the keys below"), "the short form; `main` to `depth` are then not given"),
-            key("main", ZERO, Is("\"0\""), "main time of a game"),
-            key("byoyomi", ZERO, Is("\"0\""), "time for each move once the main time is used up"),
-            key("increment", ZERO, Is("\"0\""), "Fischer increment, added for every move, the first included"),
-            key("delay", ZERO, Is("\"0\""), "time at the start of each move that is never charged"),
-            key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
-            key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
-            key(
-                "jitter",
-                Integer(1, 50),
-                Says("none"),
-                "per cent by which the nodes of a move may differ from `nodes`, drawn by the seed of the event for each move, \
-                 so that engines that always answer alike do not repeat their games",
-            ),
-            key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
-            $($more,)*
+    ($($more:tt)*) => {
+        keys![
+            control shown Says("the keys below"), Text, "the short form; `main` to `depth` are then not given";
+            main = "0", ZERO, "main time of a game";
+            byoyomi = "0", ZERO, "time for each move once the main time is used up";
+            increment = "0", ZERO, "Fischer increment, added for every move, the first included";
+            delay = "0", ZERO, "time at the start of each move that is never charged";
+            fixed shown Says("none"), ABOVE_ZERO, "time of each move, exactly (`go movetime`)";
+            nodes shown Says("none"), Integer(1, i64::MAX), "nodes to search (`go nodes`)";
+            jitter shown Says("none"), Integer(1, 50),
+                "per cent by which the nodes of a move may differ from `nodes`, drawn by the seed of the event for \
+                 each move, so that engines that always answer alike do not repeat their games";
+            depth shown Says("none"), Integer(1, 1000), "depth to search, in plies (`go depth`)";
+            $($more)*
         ]
     };
 }
@@ -459,32 +298,16 @@ pub const TIME_TABLE: Section = Section {
         `time_by_round` of the stage, `time` of the stage, `[time]`) and from no other; how it is counted (`margin` to \
         `patience`) is taken key by key.",
     keys: &[budget_keys![
-        key(
-            "black",
-            TIME,
-            Says("the same for both"),
-            "the time of black, as a text or as a table of the keys above; with `white`, in place of the keys above",
-        ),
-        key("white", TIME, Says("the same for both"), "the time of white"),
-        key(
-            "margin",
-            ZERO,
-            Says("`\"100ms\"`; in whole seconds `\"0\"`"),
-            "overrun of a move that is forgiven; `\"0\"`: the flag falls at once",
-        ),
-        key(
-            "accounting",
-            Words(&["ms", "seconds"]),
-            Is("\"ms\""),
-            "count milliseconds, or whole seconds as CSA servers do: fractions are dropped, using exactly what is left loses; where a player is `remote`, always whole seconds",
-        ),
-        key("least", ZERO, Is("\"0\""), "least time charged for a move"),
-        key(
-            "patience",
-            ABOVE_ZERO,
-            Is("\"2m\""),
-            "with nodes or depth only: silence after which the flag falls",
-        ),
+        black shown Says("the same for both"), TIME,
+            "the time of black, as a text or as a table of the keys above; with `white`, in place of the keys above";
+        white shown Says("the same for both"), TIME, "the time of white";
+        margin shown Says("`\"100ms\"`; in whole seconds `\"0\"`"), ZERO,
+            "overrun of a move that is forgiven; `\"0\"`: the flag falls at once";
+        accounting = "ms", Words(&["ms", "seconds"]),
+            "count milliseconds, or whole seconds as CSA servers do: fractions are dropped, using exactly what is \
+             left loses; where a player is `remote`, always whole seconds";
+        least = "0", ZERO, "least time charged for a move";
+        patience = "2m", ABOVE_ZERO, "with nodes or depth only: silence after which the flag falls";
     ]],
 };
 
@@ -497,9 +320,9 @@ pub const TIME_BY_ROUND: Section = Section {
     title: "`[[stage.time_by_round]]`",
     about: "The clock of the later rounds of a stage. Events with `time = \"10m+2s\"` in one stage and a longer one in the \
         final have a `time` in each `[[stage]]`; this table is for changes within a stage.",
-    keys: &[&[
-        key("from", Integer(1, 10_000), Needed, "the first round with this clock"),
-        key("time", TIME, Needed, "the clock, until the next of these tables"),
+    keys: &[keys![
+        from shown Needed, Integer(1, 10_000), "the first round with this clock";
+        time shown Needed, TIME, "the clock, until the next of these tables";
     ]],
 };
 
@@ -507,43 +330,16 @@ pub const TIME_BY_ROUND: Section = Section {
 pub const RULES: Section = Section {
     title: "`[rules]`",
     about: "",
-    keys: &[&[
-        key(
-            "max_moves",
-            IntegerOr(1, 100_000, "none"),
-            Is("512"),
-            "move limit in plies, the moves of the opening included",
-        ),
-        key(
-            "at_limit",
-            Words(&["draw", "mate-wins", "check-extends"]),
-            Is("\"draw\""),
-            "at the limit: a draw even if the last move mates (floodgate); a mate wins; or play goes on while in check",
-        ),
-        key(
-            "declaration",
-            Words(&["27", "24", "try", "none"]),
-            Is("\"27\""),
-            "the rule of entering kings (nyugyoku): 27 points (CSA), 24 points, the try rule, or none",
-        ),
-        key(
-            "handicap_credit",
-            Flag,
-            Is("true"),
-            "in handicap games the pieces that White gave count for White's declaration",
-        ),
-        key(
-            "count_start_position",
-            Flag,
-            Is("true"),
-            "the start position counts for sennichite; floodgate does not count it",
-        ),
-        key(
-            "mate_ends_game",
-            Flag,
-            Is("true"),
-            "the game ends at once when a side has no legal move; else the mated side has to resign",
-        ),
+    keys: &[keys![
+        max_moves = 512, IntegerOr(1, 100_000, "none"), "move limit in plies, the moves of the opening included";
+        at_limit = "draw", Words(&["draw", "mate-wins", "check-extends"]),
+            "at the limit: a draw even if the last move mates (floodgate); a mate wins; or play goes on while in check";
+        declaration = "27", Words(&["27", "24", "try", "none"]),
+            "the rule of entering kings (nyugyoku): 27 points (CSA), 24 points, the try rule, or none";
+        handicap_credit = true, Flag, "in handicap games the pieces that White gave count for White's declaration";
+        count_start_position = true, Flag, "the start position counts for sennichite; floodgate does not count it";
+        mate_ends_game = true, Flag,
+            "the game ends at once when a side has no legal move; else the mated side has to resign";
     ]],
 };
 
@@ -551,19 +347,10 @@ pub const RULES: Section = Section {
 pub const ADJUDICATION: Section = Section {
     title: "`[adjudication]`",
     about: "Off, unless one of the two tables is given.",
-    keys: &[&[
-        key(
-            "resign",
-            Other("table"),
-            Says("off"),
-            "a side whose own evaluation has been lost for long enough loses",
-        ),
-        key(
-            "draw",
-            Other("table"),
-            Says("off"),
-            "a game that both sides have evaluated as level for long enough is drawn",
-        ),
+    keys: &[keys![
+        resign shown Says("off"), Other("table"), "a side whose own evaluation has been lost for long enough loses";
+        draw shown Says("off"), Other("table"),
+            "a game that both sides have evaluated as level for long enough is drawn";
     ]],
 };
 
@@ -571,14 +358,9 @@ pub const ADJUDICATION: Section = Section {
 pub const RESULTS_FILE: Section = Section {
     title: "The file of `renmei import --rules`",
     about: "",
-    keys: &[&[
-        key(
-            "scoring",
-            Other("table"),
-            Says("1, 0.5 and 0"),
-            "what games and byes are worth: see `[scoring]`",
-        ),
-        key("tiebreaks", Other("table"), Says("those of the format"), "what ranks players who are level"),
+    keys: &[keys![
+        scoring shown Says("1, 0.5 and 0"), Other("table"), "what games and byes are worth: see `[scoring]`";
+        tiebreaks shown Says("those of the format"), Other("table"), "what ranks players who are level";
     ]],
 };
 
@@ -588,10 +370,10 @@ pub const SCORING: Section = Section {
     about: "Points in the tables of round robins, gauntlets, random pairings and Swiss stages, and the scores that a Swiss \
         pairs by; up to three decimals, exact. A lost game is worth nothing. Elo, SPRT, cross tables and knock-outs count wins, draws \
         and losses, whatever they are worth.",
-    keys: &[&[
-        key("win", POINTS, Is("1"), "a won game, also one that the opponent forfeited"),
-        key("draw", POINTS, Is("0.5"), "a drawn game; Denryu-sen: `{ black = 0.4, white = 0.6 }`"),
-        key("bye", Number(0.0, 1000.0), Is("1"), "a bye, for each game of an encounter"),
+    keys: &[keys![
+        win = 1, POINTS, "a won game, also one that the opponent forfeited";
+        draw = 0.5, POINTS, "a drawn game; Denryu-sen: `{ black = 0.4, white = 0.6 }`";
+        bye = 1, Number(0.0, 1000.0), "a bye, for each game of an encounter";
     ]],
 };
 
@@ -599,9 +381,9 @@ pub const SCORING: Section = Section {
 pub const BY_COLOUR: Section = Section {
     title: "`scoring.win`, `scoring.draw`",
     about: "",
-    keys: &[&[
-        key("black", Number(0.0, 1000.0), Needed, "as black"),
-        key("white", Number(0.0, 1000.0), Needed, "as white"),
+    keys: &[keys![
+        black shown Needed, Number(0.0, 1000.0), "as black";
+        white shown Needed, Number(0.0, 1000.0), "as white";
     ]],
 };
 
@@ -621,19 +403,12 @@ pub const TIEBREAKS: Section = Section {
         those as white. `progressive`: the sum of the scores after each round of a Swiss. `seed`: the place in the order of \
         entry, which after another stage is the rank in it. `rating`: the `rating` that an engine declares. `lot`: drawn from \
         `event.seed`. Penalties of arbiters are taken off the scores.",
-    keys: &[&[
-        key(
-            "order",
-            Other("list of names"),
-            Says("Swiss: `buchholz`, `sonneborn-berger`, `direct-encounter`; else the last two"),
-            "the rules in their order; an empty list: the order of entry alone",
-        ),
-        key(
-            "bye",
-            Words(&["own-score", "nothing"]),
-            Is("\"own-score\""),
-            "what a bye adds to Buchholz, median and Sonneborn-Berger: an opponent with the player's own score, or nothing, as in Japanese events",
-        ),
+    keys: &[keys![
+        order shown Says("Swiss: `buchholz`, `sonneborn-berger`, `direct-encounter`; else the last two"), Other("list of names"),
+            "the rules in their order; an empty list: the order of entry alone";
+        bye = "own-score", Words(&["own-score", "nothing"]),
+            "what a bye adds to Buchholz, median and Sonneborn-Berger: an opponent with the player's own score, or \
+             nothing, as in Japanese events";
     ]],
 };
 
@@ -641,21 +416,14 @@ pub const TIEBREAKS: Section = Section {
 pub const RESIGN: Section = Section {
     title: "`adjudication.resign`",
     about: "",
-    keys: &[&[
-        key(
-            "score",
-            Integer(1, 1_000_000),
-            Needed,
-            "evaluation at or below minus this, in centipawns; on the common scale for an engine with a `scale`",
-        ),
-        key("moves", Integer(1, 1000), Is("3"), "on this many of its own moves in a row"),
-        key("two_sided", Flag, Is("false"), "the opponent's evaluations have to agree for as many moves"),
-        key(
-            "audit",
-            Number(0.0, 1.0),
-            Is("0"),
-            "share of such games that are played on all the same; the report says how many of them the rule would have ended wrongly",
-        ),
+    keys: &[keys![
+        score shown Needed, Integer(1, 1_000_000),
+            "evaluation at or below minus this, in centipawns; on the common scale for an engine with a `scale`";
+        moves = 3, Integer(1, 1000), "on this many of its own moves in a row";
+        two_sided = false, Flag, "the opponent's evaluations have to agree for as many moves";
+        audit = 0, Number(0.0, 1.0),
+            "share of such games that are played on all the same; the report says how many of them the rule would \
+             have ended wrongly";
     ]],
 };
 
@@ -663,26 +431,24 @@ pub const RESIGN: Section = Section {
 pub const DRAW: Section = Section {
     title: "`adjudication.draw`",
     about: "",
-    keys: &[&[
-        key(
-            "score",
-            Integer(0, 1_000_000),
-            Needed,
-            "evaluations within this of zero, in centipawns; as in `resign`",
-        ),
-        key("plies", Integer(1, 10_000), Is("20"), "on this many plies in a row, of both sides"),
-        key("from_ply", Integer(1, 100_000), Is("80"), "not before this ply of the game"),
+    keys: &[keys![
+        score shown Needed, Integer(0, 1_000_000), "evaluations within this of zero, in centipawns; as in `resign`";
+        plies = 20, Integer(1, 10_000), "on this many plies in a row, of both sides";
+        from_ply = 80, Integer(1, 100_000), "not before this ply of the game";
     ]],
 };
 
-const CERTIFICATE: Key = key(
-    "certificate",
-    Path,
-    Needed,
-    "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
-);
-const PRIVATE_KEY: Key =
-    key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)");
+/// The keys of a table of TLS: the addresses that are listened on, and what connections are shown there.
+macro_rules! tls_keys {
+    ($listen:tt, $meaning:literal) => {
+        keys![
+            listen = $listen, Other("list of addresses"), $meaning;
+            certificate shown Needed, Path,
+                "the certificate and those that lead to a root, in PEM (`fullchain.pem`)";
+            key shown Needed, Path, "the private key of the certificate, in PEM (`privkey.pem`)";
+        ]
+    };
+}
 
 /// `[http.tls]`.
 pub const HTTP_TLS: Section = Section {
@@ -690,16 +456,7 @@ pub const HTTP_TLS: Section = Section {
     about: "With this table the pages speak HTTPS on addresses of their own, beside those of `listen`. A certificate that is \
         renewed on the disk is shown from the next connection on, without a restart; one that is broken is not, and the \
         program says so.",
-    keys: &[&[
-        key(
-            "listen",
-            Other("list of addresses"),
-            Is("[\"127.0.0.1:8443\"]"),
-            "addresses of the pages over HTTPS, such as `\"0.0.0.0:443\"`",
-        ),
-        CERTIFICATE,
-        PRIVATE_KEY,
-    ]],
+    keys: &[tls_keys![["127.0.0.1:8443"], "addresses of the pages over HTTPS, such as `\"0.0.0.0:443\"`"]],
 };
 
 /// `[serve.tls]`.
@@ -707,15 +464,9 @@ pub const SERVE_TLS: Section = Section {
     title: "`[serve.tls]`",
     about: "With this table clients may speak TLS (1.2 or 1.3) on addresses of their own. A certificate that is renewed \
         on the disk is taken within seconds, without a restart; one that is broken is not, and the host says so.",
-    keys: &[&[
-        key(
-            "listen",
-            Other("list of addresses"),
-            Is("[\"127.0.0.1:4082\"]"),
-            "addresses to accept encrypted connections on, beside those of `[serve]`",
-        ),
-        CERTIFICATE,
-        PRIVATE_KEY,
+    keys: &[tls_keys![
+        ["127.0.0.1:4082"],
+        "addresses to accept encrypted connections on, beside those of `[serve]`"
     ]],
 };
 
@@ -723,27 +474,12 @@ pub const SERVE_TLS: Section = Section {
 pub const CLIENT: Section = Section {
     title: "Playing on a server",
     about: "The file of `renmei floodgate`.",
-    keys: &[&[
-        key("floodgate", Other("table"), Needed, "the server, and how to play there"),
-        key(
-            "engine",
-            Other("table"),
-            Needed,
-            "the engine, with the keys of `[[engines]]`; `time` is the server's",
-        ),
-        key(
-            "notify",
-            Other("table"),
-            Says("nobody"),
-            "where notices of ends and restarts go: see `[notify]`",
-        ),
-        key("http", Other("table"), Says("no pages"), "the games in the browser: see `[http]`"),
-        key(
-            "ratings",
-            Other("table"),
-            Is("{}"),
-            "ratings of opponents by their names: Elo is measured against them",
-        ),
+    keys: &[keys![
+        floodgate shown Needed, Other("table"), "the server, and how to play there";
+        engine shown Needed, Other("table"), "the engine, with the keys of `[[engines]]`; `time` is the server's";
+        notify shown Says("nobody"), Other("table"), "where notices of ends and restarts go: see `[notify]`";
+        http shown Says("no pages"), Other("table"), "the games in the browser: see `[http]`";
+        ratings = {}, Other("table"), "ratings of opponents by their names: Elo is measured against them";
     ]],
 };
 

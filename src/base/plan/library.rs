@@ -5,10 +5,10 @@ use crate::{
     clocks::{Clocks, Periods},
     engines,
     keys::{
-        Fallback::{Is, Says},
+        Fallback::Says,
         Key,
         Kind::{Flag, Other, Text},
-        Section, key,
+        Section, keys,
     },
     reader::{self, Item, Table},
 };
@@ -22,19 +22,16 @@ pub(crate) static LIBRARY: Section = Section {
     title: "`engines.toml`",
     about: "The engines that the forms of `renmei desk` offer, in the directory of its events. An event has a copy of what it \
             plays with: a change here changes no event.",
-    keys: &[&[key(
-        "engines",
-        Other("tables"),
-        Says("none"),
-        "the engines, see `[[engines]]` of `engines.toml`",
-    )]],
+    keys: &[keys![
+        engines shown Says("none"), Other("tables"), "the engines, see `[[engines]]` of `engines.toml`";
+    ]],
 };
 
 /// Keys that an engine of a library has beside those of an event.
-const OWN: &[Key] = &[
-    key("tags", Other("texts"), Is("[]"), "words that the forms choose engines by"),
-    key("note", Text, Is("\"\""), "what is to be known of it"),
-    key("inactive", Flag, Is("false"), "whether the forms leave it out"),
+const OWN: &[Key] = keys![
+    tags = [], Other("texts"), "words that the forms choose engines by";
+    note = "", Text, "what is to be known of it";
+    inactive = false, Flag, "whether the forms leave it out";
 ];
 
 /// An engine of the file.

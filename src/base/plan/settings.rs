@@ -102,12 +102,9 @@ macro_rules! settings {
             pub(crate) const SECTION: $crate::keys::Section = $crate::keys::Section {
                 title: $title,
                 about: $about,
-                keys: &[&[$($crate::keys::key(
-                    stringify!($field),
-                    $kind,
-                    $crate::settings::settings!(@shown [$($default)?] $($shown)?),
-                    $meaning,
-                ),)*]],
+                keys: &[$crate::keys::keys![
+                    $($field $(= $default)? $(shown $shown)?, $kind, $meaning;)*
+                ]],
             };
 
             pub(crate) fn read(table: &$crate::reader::Table<'_>) -> Self {
@@ -123,7 +120,5 @@ macro_rules! settings {
     };
     (@read $table:ident, $field:ident) => { $crate::settings::Setting::read($table, stringify!($field)) };
     (@read $table:ident, $field:ident $by:tt) => { $by($table) };
-    (@shown [$default:tt]) => { $crate::keys::Fallback::Is(stringify!($default)) };
-    (@shown [$($default:tt)?] $shown:expr) => { $shown };
 }
 pub(crate) use settings;

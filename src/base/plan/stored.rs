@@ -1,13 +1,8 @@
-//! The plan of an event as the database keeps it, in the column `plan` of the table `events`: JSON with a version.
+//! The plan of an event as the database keeps it, in the column `plan` of the table `events`: JSON.
 //!
 //! The fields of [`StoredPlan`] are those that this program reads back. Everything else of a plan is written beside
 //! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it;
 //! only the defaults that an event was begun with are looked up there.
-//!
-//! | version | written by |
-//! |---|---|
-//! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
-//! | 1 | this program |
 
 use crate::clocks::ClockIn;
 use crate::{
@@ -23,14 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The version that this program writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
-
 /// The plan of an event as the database keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoredPlan {
-    #[serde(default)]
-    version: u32,
     /// Name of the event.
     #[serde(default)]
     pub name: String,
@@ -97,20 +87,12 @@ pub struct StoredEngine {
 
 /// Why a stored plan cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StoredPlanError {
-    /// Written by a newer program.
-    #[error(
-        "it was written by a newer renmei (version {0} of stored plans; this program reads up to {VERSION})"
-    )]
-    Newer(u32),
-    /// Not a plan of this program.
-    #[error("it is not a plan of this program: {0}")]
-    Unreadable(String),
-}
+#[error("it is not a plan of this program: {0}")]
+pub struct StoredPlanError(String);
 
 impl From<serde_json::Error> for StoredPlanError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Unreadable(error.to_string())
+        Self(error.to_string())
     }
 }
 
@@ -170,7 +152,7 @@ impl StoredPlan {
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
-        Self { version: VERSION, name: name.to_owned(), stages: open_field(), details, ..Self::default() }
+        Self { name: name.to_owned(), stages: open_field(), details, ..Self::default() }
     }
 
     /// The JSON that the database keeps.
@@ -178,20 +160,11 @@ impl StoredPlan {
         json(self).to_string()
     }
 
-    /// Reads what this program, or an older one, has stored.
+    /// Reads what the database keeps.
     ///
     /// # Errors
-    /// When a newer program has stored it, or it is no plan.
+    /// When it is no plan.
     pub fn from_json(json: &str) -> Result<Self, StoredPlanError> {
-        #[derive(Deserialize)]
-        struct Versioned {
-            #[serde(default)]
-            version: u32,
-        }
-        let Versioned { version } = serde_json::from_str(json)?;
-        if version > VERSION {
-            return Err(StoredPlanError::Newer(version));
-        }
         Ok(serde_json::from_str(json)?)
     }
 

@@ -1,6 +1,6 @@
 //! Engines by their command line.
 
-use plan::{EnginePlan, Environment, Sandbox, SeatLimits};
+use plan::{EnginePlan, Environment, NoProgram, Sandbox, SeatLimits};
 use platform::content::{hex, sha256_of_file};
 use seat::sandbox::{self, SandboxError};
 use sha2::{Digest, Sha256};
@@ -19,9 +19,12 @@ pub enum EngineFault {
     /// No command.
     #[error("the command line of the engine is empty")]
     Empty,
-    /// The program is nowhere.
-    #[error("there is no program `{0}`")]
-    Missing(String),
+    /// The command names no program.
+    #[error(transparent)]
+    NoProgram(#[from] NoProgram),
+    /// The directory is none that programs can be searched from.
+    #[error("programs cannot be searched: {0}")]
+    Directory(#[from] io::Error),
     /// An option without a value.
     #[error("option `{0}` is not NAME=VALUE")]
     Option(String),
@@ -34,7 +37,7 @@ pub enum EngineFault {
 /// When there is no such program, or an option is not `NAME=VALUE`.
 pub fn engine(command: &str, options: &[String]) -> Result<EnginePlan, EngineFault> {
     let (program, args) = words(command)?;
-    let file = located(program).ok_or_else(|| EngineFault::Missing(program.to_owned()))?;
+    let file = Environment::here(Path::new(""))?.program(program)?;
     let options = options.iter().map(|text| option(text)).collect::<Result<_, _>>()?;
     let directory = plan::is_path(program).then(|| file.parent().map(Path::to_path_buf)).flatten();
     Ok(EnginePlan {
@@ -75,23 +78,6 @@ fn words(command: &str) -> Result<(&str, Vec<String>), EngineFault> {
     }
     let mut words = whole.split_whitespace();
     Ok((words.next().ok_or(EngineFault::Empty)?, words.map(str::to_owned).collect()))
-}
-
-/// A program of ours beside this one.
-pub fn resident(name: &str) -> String {
-    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
-    let file = beside.map(|file| file.with_extension(std::env::consts::EXE_EXTENSION));
-    file.filter(|file| file.is_file()).map_or_else(|| name.to_owned(), |file| file.display().to_string())
-}
-
-fn located(program: &str) -> Option<PathBuf> {
-    if plan::is_path(program) {
-        return std::path::absolute(program).ok().filter(|file| file.is_file());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let search = Environment::here(Path::new("")).map(|here| here.search).unwrap_or_default();
-    let directories = std::env::split_paths(&path).chain(search);
-    directories.map(|directory| directory.join(program)).find(|file| file.is_file())
 }
 
 fn option(text: &str) -> Result<(String, String), EngineFault> {

@@ -26,7 +26,7 @@ pub use asker::{AskFault, Asker, Effort, Found, NoResult};
 pub use cache::{Cache, CacheFault};
 pub use cause::{Cause, Trial};
 pub use course::{Course, Turn};
-pub use engine::{EngineFault, NotStarted, digest, engine, engine_on, of_record, resident};
+pub use engine::{EngineFault, NotStarted, digest, engine, engine_on, of_record};
 pub use explainer::{Engine, ExplainFault, Explainer, Explanation, Judged, Move, Settings};
 pub use line::{Line, LineFault, Own};
 pub use phase::Phase;

@@ -1,16 +1,10 @@
 //! A game as the explanation reads it: positions by number, and what its players reported.
 
 use journal::FullGame;
-use referee::{
-    Color, Outcome,
-    entry::Moved,
-    evaluation::Evaluation,
-    history::forget,
-    rules::{Declaration, Rules},
-};
+use referee::{Color, Outcome, entry::Moved, evaluation::Evaluation, history::forget, rules::Rules};
 use rsshogi::{
     board::Position,
-    types::{EnteringKingRule, Move, Move32},
+    types::{Move, Move32},
 };
 use std::fmt::Write as _;
 
@@ -111,7 +105,7 @@ impl Line {
             return Err(LineFault::Long);
         }
         let mut position = Position::from_sfen(start).map_err(|_| LineFault::Start)?;
-        position.set_entering_king_rule(declaration_rule(rules));
+        position.set_entering_king_rule(rules.entering_king_rule());
         let mut positions = vec![seen(&position)];
         let mut undeclared = [None; 2];
         for (at, &mv) in moves.iter().enumerate() {
@@ -208,15 +202,4 @@ fn is_try(position: &Position, mv: Move) -> bool {
 fn argument(start: &str) -> String {
     const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
     if start == EVEN { "startpos".to_owned() } else { format!("sfen {start}") }
-}
-
-fn declaration_rule(rules: &Rules) -> EnteringKingRule {
-    match (rules.declaration, rules.handicap_credit) {
-        (Declaration::None, _) => EnteringKingRule::None,
-        (Declaration::Csa27, true) => EnteringKingRule::Point27Handicap,
-        (Declaration::Csa27, false) => EnteringKingRule::Point27,
-        (Declaration::Csa24, true) => EnteringKingRule::Point24Handicap,
-        (Declaration::Csa24, false) => EnteringKingRule::Point24,
-        (Declaration::Try, _) => EnteringKingRule::TryRule,
-    }
 }

@@ -303,7 +303,7 @@ pub fn cores_of_a_game(plan: &Plan, engines: &[EngineFacts]) -> usize {
 }
 
 /// Cores that a game keeps busy: those of the heaviest engine, as only one of the two thinks; of both if one ponders.
-fn cores_per_game(plan: &Plan, threads: &[f64]) -> f64 {
+pub fn cores_per_game(plan: &Plan, threads: &[f64]) -> f64 {
     let mut heaviest = threads.to_vec();
     heaviest.sort_by(|a, b| b.total_cmp(a));
     let pondering = plan.engines.iter().any(|engine| engine.ponder);

@@ -1,5 +1,6 @@
 //! The rules of a game that the configuration chooses.
 
+use rsshogi::types::EnteringKingRule;
 use serde::{Deserialize, Serialize};
 
 /// The rules of a game.
@@ -19,6 +20,20 @@ pub struct Rules {
     /// True if the game ends at once when a side has no legal move; otherwise the mated side has to resign, as on CSA
     /// servers.
     pub mate_ends_game: bool,
+}
+
+impl Rules {
+    /// The rule of declarations, as positions take it.
+    pub fn entering_king_rule(&self) -> EnteringKingRule {
+        match (self.declaration, self.handicap_credit) {
+            (Declaration::None, _) => EnteringKingRule::None,
+            (Declaration::Csa27, true) => EnteringKingRule::Point27Handicap,
+            (Declaration::Csa27, false) => EnteringKingRule::Point27,
+            (Declaration::Csa24, true) => EnteringKingRule::Point24Handicap,
+            (Declaration::Csa24, false) => EnteringKingRule::Point24,
+            (Declaration::Try, _) => EnteringKingRule::TryRule,
+        }
+    }
 }
 
 impl Default for Rules {

@@ -6,7 +6,6 @@ mod database;
 mod latency;
 mod manager;
 mod measure;
-mod process;
 mod siege;
 mod soak;
 mod table;

@@ -32,7 +32,7 @@ mod host;
 mod kept;
 mod strangers;
 
-use crate::{database::Database, process::program, table::columns};
+use crate::{database::Database, table::columns};
 use anyhow::{Context, Result, ensure};
 use attack::Target;
 use attacks::{Attack, WAVES};
@@ -40,13 +40,16 @@ use felt::{Felt, felt};
 use games::{Phase, Players};
 use host::Host;
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::Duration,
 };
-use xtask::args::Flags;
+use xtask::{
+    args::Flags,
+    workspace::{build_release, release},
+};
 
 /// Flags of the command that have a value.
 pub const FLAGS: [&str; 4] = ["--seconds", "--games", "--attack", "--program"];
@@ -93,6 +96,15 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     );
     let holds = kept.is_ok() && rows.iter().all(Row::holds);
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The program of `--program`, or the release build of the manager.
+fn program(flags: &Flags) -> Result<PathBuf> {
+    if let Some(program) = flags.text("--program") {
+        return Ok(PathBuf::from(program));
+    }
+    build_release(false)?;
+    Ok(release("renmei"))
 }
 
 type Wave = Vec<&'static Attack>;

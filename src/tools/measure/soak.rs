@@ -8,7 +8,6 @@ use crate::{
 use anyhow::{Context, Result, ensure};
 use std::{
     collections::BTreeMap,
-    fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
@@ -18,6 +17,7 @@ use std::{
 use usi_shell::SplitMix64;
 use xtask::{
     args::Flags,
+    processes::{self, Process},
     workspace::{self, Scratch},
 };
 
@@ -135,28 +135,19 @@ impl Soak {
 
     fn expect_no_engine(&self) -> Result<()> {
         let begun = Instant::now();
-        while !processes_of(&self.engine)?.is_empty() && begun.elapsed() < GRACE {
+        while !processes_of(&self.engine).is_empty() && begun.elapsed() < GRACE {
             thread::sleep(Duration::from_millis(50));
         }
-        let left = processes_of(&self.engine)?;
+        let left = processes_of(&self.engine);
         ensure!(left.is_empty(), "engines survived: {left:?}");
         Ok(())
     }
 }
 
 /// Ids of the processes whose command line begins with the program.
-fn processes_of(program: &Path) -> Result<Vec<u32>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let entry = entry?;
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        // A process may end between listing and reading.
-        let words = platform::usage::command_line(pid).unwrap_or_default();
-        if words.first().is_some_and(|first| first == program) {
-            found.push(pid);
-        }
-    }
-    Ok(found)
+fn processes_of(program: &Path) -> Vec<u32> {
+    let is_its = |process: &Process| process.words.first().is_some_and(|first| Path::new(first) == program);
+    processes::all().into_iter().filter(is_its).map(|process| process.id).collect()
 }
 
 fn read_standings(json: &[u8]) -> Result<BTreeMap<String, Counts>> {
@@ -190,9 +181,9 @@ mod tests {
         // Until it answers, the child may not have executed the program.
         child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-        assert_eq!(processes_of(&program).unwrap(), [child.id()]);
+        assert_eq!(processes_of(&program), [child.id()]);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(processes_of(&program).unwrap().is_empty());
+        assert!(processes_of(&program).is_empty());
     }
 }

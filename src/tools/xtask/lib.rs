@@ -3,4 +3,6 @@
 pub mod args;
 pub mod cross;
 pub mod engines;
+pub mod processes;
+pub mod running;
 pub mod workspace;

@@ -1,6 +1,5 @@
 //! An end for tests that wait for ever, under `cargo test`: nextest has a limit of its own, in `.config/nextest.toml`.
 
-use crate::processes::{all, below, signal};
 use anyhow::{Context, Result};
 use std::{
     collections::BTreeMap,
@@ -10,6 +9,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use xtask::processes::{all, below, signal};
 
 /// Longer than a test takes whose own waits, of 400 seconds at most, have not ended it.
 const LIMIT: Duration = Duration::from_secs(20 * 60);

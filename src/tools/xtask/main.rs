@@ -9,7 +9,6 @@ mod gpu;
 mod left_out;
 mod libtorch;
 mod limit;
-mod processes;
 mod quickstart;
 mod sbom;
 mod shake;

@@ -9,7 +9,9 @@ use std::{
 /// A process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
+    /// Its number.
     pub id: u32,
+    /// Number of the process that it descends from.
     pub parent: u32,
     /// Words of its command line.
     pub words: Vec<String>,

@@ -1,7 +1,6 @@
 //! `cargo xtask shake`: the tests that start processes, again and again, where time passes differently for them.
 
 use crate::{
-    processes::{self, Process, below, signal},
     suite::has_subcommand,
     test::{build, processes_filter, runs_of},
 };
@@ -14,7 +13,11 @@ use std::{
     thread,
     time::Duration,
 };
-use xtask::{args::Flags, workspace};
+use xtask::{
+    args::Flags,
+    processes::{self, Process, below, signal},
+    workspace,
+};
 
 /// Endless loops beside the tests.
 const LOOPS: usize = 8;

@@ -60,7 +60,7 @@ pub enum EventHistoryError {
 /// Reads the stored plan of an event.
 ///
 /// # Errors
-/// When a newer program has stored it, or it is not a plan.
+/// When it is no plan.
 pub fn plan(event: &EventSummary) -> Result<StoredPlan, EventHistoryError> {
     let unreadable = |source| EventHistoryError::Plan { event: event.name.clone(), source };
     StoredPlan::from_json(&event.plan).map_err(unreadable)

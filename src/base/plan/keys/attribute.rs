@@ -1,10 +1,10 @@
 //! The keys of a `renmei attribute` file.
 
 use super::{
-    Fallback::{Is, Needed, Says},
+    Fallback::{Needed, Says},
     Key,
     Kind::{Flag, Integer, IntegerOr, Other, Text},
-    Section, key,
+    Section, keys,
 };
 
 /// Most levels of a part: each is one digit of a build's name.
@@ -18,16 +18,16 @@ const THAT_OF_RUN: &str = "as in a file of `renmei run`";
 pub const ATTRIBUTE_FILE: Section = Section {
     title: "A league of parts",
     about: "The file of `renmei attribute`. `[event]` has no keys of `[[stage]]`: builds are paired at random.",
-    keys: &[&[
-        key("attribute", Other("table"), Says("all its defaults"), "how many builds and games"),
-        key("parts", Other("tables"), Needed, "the parts, each with its levels"),
-        key("defaults", Other("table"), Needed, "the engine: the keys of `[[engines]]` that every build has"),
-        key("event", Other("table"), Says("all its defaults"), THAT_OF_RUN),
-        key("time", Other("text or table"), Says("that of `defaults`"), THAT_OF_RUN),
-        key("rules", Other("table"), Says("all its defaults"), THAT_OF_RUN),
-        key("adjudication", Other("table"), Says("off"), THAT_OF_RUN),
-        key("openings", Other("table"), Says("the built-in ones, shuffled"), THAT_OF_RUN),
-        key("notify", Other("table"), Says("nobody"), THAT_OF_RUN),
+    keys: &[keys![
+        attribute shown Says("all its defaults"), Other("table"), "how many builds and games";
+        parts shown Needed, Other("tables"), "the parts, each with its levels";
+        defaults shown Needed, Other("table"), "the engine: the keys of `[[engines]]` that every build has";
+        event shown Says("all its defaults"), Other("table"), THAT_OF_RUN;
+        time shown Says("that of `defaults`"), Other("text or table"), THAT_OF_RUN;
+        rules shown Says("all its defaults"), Other("table"), THAT_OF_RUN;
+        adjudication shown Says("off"), Other("table"), THAT_OF_RUN;
+        openings shown Says("the built-in ones, shuffled"), Other("table"), THAT_OF_RUN;
+        notify shown Says("nobody"), Other("table"), THAT_OF_RUN;
     ]],
 };
 
@@ -35,15 +35,12 @@ pub const ATTRIBUTE_FILE: Section = Section {
 pub const ATTRIBUTE: Section = Section {
     title: "`[attribute]`",
     about: "",
-    keys: &[&[
-        key(
-            "builds",
-            IntegerOr(2, 1000, "auto"),
-            Is("\"auto\""),
-            "how many of all possible builds are played; `auto`: twice as many as there are effects, or all if they are fewer",
-        ),
-        key("games", Integer(2, 10_000_000), Is("20000"), "games of the league; it may grow later"),
-        key("pairs", Flag, Is("true"), "whether pairs of parts have effects of their own"),
+    keys: &[keys![
+        builds = "auto", IntegerOr(2, 1000, "auto"),
+            "how many of all possible builds are played; `auto`: twice as many as there are effects, or all if they \
+             are fewer";
+        games = 20000, Integer(2, 10_000_000), "games of the league; it may grow later";
+        pairs = true, Flag, "whether pairs of parts have effects of their own";
     ]],
 };
 
@@ -55,14 +52,11 @@ pub const PART: Section = Section {
     keys: &[KEYS],
 };
 
-const KEYS: &[Key] = &[
-    key("name", Text, Says("the option"), "its name in tables and predictions; unique"),
-    key("option", Text, Says("`levels`"), "a USI option that has another value at each level"),
-    key("values", Other("list"), Says("needed by `option`"), "its values: texts, numbers, `true` or `false`"),
-    key(
-        "levels",
-        Other("list of tables"),
-        Says("`option`"),
-        "each a `name` and keys of `[[engines]]`: `[{ name = \"new\", command = \"./new\" }, { name = \"old\", command = \"./old\" }]`",
-    ),
+const KEYS: &[Key] = keys![
+    name shown Says("the option"), Text, "its name in tables and predictions; unique";
+    option shown Says("`levels`"), Text, "a USI option that has another value at each level";
+    values shown Says("needed by `option`"), Other("list"), "its values: texts, numbers, `true` or `false`";
+    levels shown Says("`option`"), Other("list of tables"),
+        "each a `name` and keys of `[[engines]]`: `[{ name = \"new\", command = \"./new\" }, { name = \"old\", \
+         command = \"./old\" }]`";
 ];

@@ -1,7 +1,7 @@
-//! The plan as the database keeps it: what is written, and that everything written before is read.
+//! The plan as the database keeps it: what is written, and what is read.
 
 use super::{FULL, client, here, with};
-use crate::{ClientConfig, Plan, ServeConfig, StoredPlan, StoredPlanError};
+use crate::{ClientConfig, ServeConfig, StoredPlan};
 use contest::schedule::{Format, Stage};
 use referee::clock::TimeControl;
 use serde_json::Value;
@@ -15,11 +15,6 @@ fn reread(plan: &StoredPlan) -> StoredPlan {
     StoredPlan::from_json(&plan.to_json()).unwrap()
 }
 
-/// A plan as it was stored before plans had a version.
-fn unversioned(plan: &Plan) -> String {
-    serde_json::to_string(plan).unwrap()
-}
-
 #[test]
 fn an_event_comes_back_with_its_stages_and_players_and_keeps_the_rest_for_queries() {
     let plan = here().plan(FULL);
@@ -30,9 +25,11 @@ fn an_event_comes_back_with_its_stages_and_players_and_keeps_the_rest_for_querie
     assert_eq!(names, ["alpha", "b"]);
     assert_eq!(stored.engines[1].time, Some(plan.engines[1].time));
     let written: Value = serde_json::from_str(&stored.to_json()).unwrap();
-    let mut before: Value = serde_json::from_str(&unversioned(&plan)).unwrap();
-    before["version"] = 1.into();
-    assert_eq!(written, before, "every field stands where it stood before");
+    assert_eq!(
+        written,
+        serde_json::to_value(&plan).unwrap(),
+        "every field stands where it stands in the plan"
+    );
 }
 
 #[test]
@@ -64,9 +61,9 @@ fn games_on_a_server_come_back_with_our_name_and_the_ratings_but_no_password() {
 }
 
 #[test]
-fn plans_from_before_the_version_are_read() {
+fn what_a_stored_plan_leaves_out_has_its_default() {
     let plan = here().plan(FULL);
-    let stored = StoredPlan::from_json(&unversioned(&plan)).unwrap();
+    let stored = StoredPlan::from_json(&serde_json::to_string(&plan).unwrap()).unwrap();
     assert_eq!((&stored.stages, stored.engines.len()), (&plan.stages, 2));
     let league = StoredPlan::from_json(
         r#"{"engines":[],"name":"league","serve":{"grace":null,"listen":["127.0.0.1:4181"]},"sprt":null,
@@ -90,10 +87,7 @@ fn plans_from_before_the_version_are_read() {
 }
 
 #[test]
-fn a_plan_of_a_newer_program_or_of_another_is_refused() {
-    let newer = StoredPlan::from_json(r#"{"version":2,"stages":"in a way of its own"}"#).unwrap_err();
-    assert_eq!(newer, StoredPlanError::Newer(2));
-    insta::assert_snapshot!(newer, @"it was written by a newer renmei (version 2 of stored plans; this program reads up to 1)");
+fn a_plan_of_another_program_is_refused() {
     let other = StoredPlan::from_json("nonsense").unwrap_err();
     insta::assert_snapshot!(other, @"it is not a plan of this program: expected ident at line 1 column 2");
 }

@@ -114,7 +114,7 @@ fn look(
     }
     let each: Vec<f64> = facts.iter().map(|facts| facts.cores).collect();
     plan.concurrency = options.slots.unwrap_or_else(|| carried(&plan, &each));
-    let needed = cores_per_game(&plan, &each) * plan.concurrency as f64;
+    let needed = preflight::cores_per_game(&plan, &each) * plan.concurrency as f64;
     if needed > cores() as f64 + 0.01 && !options.oversubscribe {
         return Err(Unfit::Cores { slots: plan.concurrency, needed, cores: cores() });
     }
@@ -154,16 +154,8 @@ fn measured(plan: &Plan, say: &Say, warn: &Say) -> io::Result<Speed> {
     Ok(speed)
 }
 
-/// Cores that a game keeps busy: only one engine thinks, or both if one ponders.
-fn cores_per_game(plan: &Plan, each: &[f64]) -> f64 {
-    let mut heaviest = each.to_vec();
-    heaviest.sort_by(|a, b| b.total_cmp(a));
-    let pondering = plan.engines.iter().any(|engine| engine.ponder);
-    heaviest.iter().take(if pondering { 2 } else { 1 }).sum()
-}
-
 fn carried(plan: &Plan, each: &[f64]) -> usize {
-    let per_game = cores_per_game(plan, each);
+    let per_game = preflight::cores_per_game(plan, each);
     let carried = if per_game > 0.0 { (cores() as f64 / per_game) as usize } else { cores() };
     carried.max(1)
 }

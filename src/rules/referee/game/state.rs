@@ -11,12 +11,12 @@ use crate::{
     history::{History, Repetition, forget},
     ids::GameId,
     legality::foul,
-    rules::{Declaration, Rules},
+    rules::Rules,
 };
 use rating::mix::mix;
 use rsshogi::{
     board::{Position, position_from_sfen},
-    types::{EnteringKingRule, Move, Move32},
+    types::{Move, Move32},
 };
 
 /// How far a game has come.
@@ -50,7 +50,7 @@ impl GameState {
         let mut position = position_from_sfen(&setup.start)
             .map_err(|e| SetupError::Start(setup.start.clone(), e.to_string()))?;
         position.init_stack();
-        position.set_entering_king_rule(declaration_rule(&setup.rules));
+        position.set_entering_king_rule(setup.rules.entering_king_rule());
         let mut state = Self {
             id: setup.game,
             rules: setup.rules,
@@ -117,17 +117,6 @@ impl GameState {
         self.phase = Phase::Over(outcome);
         let orders = Color::BOTH.map(|color| Output::Tell(color, Order::Over(outcome)));
         orders.into_iter().chain([Output::Ended(outcome, reason)]).collect()
-    }
-}
-
-fn declaration_rule(rules: &Rules) -> EnteringKingRule {
-    match (rules.declaration, rules.handicap_credit) {
-        (Declaration::None, _) => EnteringKingRule::None,
-        (Declaration::Csa27, true) => EnteringKingRule::Point27Handicap,
-        (Declaration::Csa27, false) => EnteringKingRule::Point27,
-        (Declaration::Csa24, true) => EnteringKingRule::Point24Handicap,
-        (Declaration::Csa24, false) => EnteringKingRule::Point24,
-        (Declaration::Try, _) => EnteringKingRule::TryRule,
     }
 }
 

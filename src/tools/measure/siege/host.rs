@@ -1,22 +1,18 @@
 //! The host under attack, in a directory of its own: its files and its process.
 
-use crate::process::Process;
-use anyhow::Result;
+use crate::measure::kib;
+use anyhow::{Context, Result, ensure};
 use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
 };
-use xtask::workspace::Scratch;
-
-/// Longest time for its end.
-const PATIENCE: Duration = Duration::from_secs(600);
+use xtask::{processes::signal, running::Running, workspace::Scratch};
 
 /// A host of its own, with records and a log.
 pub struct Host {
-    process: Process,
+    process: Running,
     address: SocketAddr,
     dir: Scratch,
 }
@@ -25,7 +21,7 @@ impl Host {
     /// Starts a host.
     pub fn start(program: &Path) -> Result<Self> {
         let dir = Scratch::new("siege")?;
-        let (file, db, log) = (dir.file("serve.toml"), dir.file("siege.db"), dir.file("host.log"));
+        let (file, db) = (dir.file("serve.toml"), dir.file("siege.db"));
         let records = dir.file("records");
         let text = format!(
             "[serve]\nname = \"siege\"\ntime_unit = \"msec\"\nmax_moves = 0\nrecords = {records:?}\n"
@@ -33,8 +29,9 @@ impl Host {
         fs::write(&file, text)?;
         let mut serve = Command::new(program);
         serve.arg("serve").arg(&file).args(["--listen", "127.0.0.1:0", "--quiet", "--db"]).arg(&db);
-        let mut process = Process::start(&mut serve, &log)?;
-        let address = process.logged("listening on ")?.parse()?;
+        let mut process = Running::start(&mut serve, ["host.out", "host.log"].map(|name| dir.file(name)))?;
+        let line = process.wait_for("listening on ")?;
+        let address = line.trim_start_matches("listening on ").parse()?;
         Ok(Self { process, address, dir })
     }
 
@@ -49,12 +46,13 @@ impl Host {
     /// Forgets the most memory that it had.
     pub fn forget_peak(&self) {
         // Where the kernel does not let us, the peak is that since the start: the stricter one.
-        let _refused = fs::write(format!("/proc/{}/clear_refs", self.process.pid()), "5");
+        let _refused = fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5");
     }
 
     /// The most memory that it had since, in MB.
     pub fn memory(&self) -> Result<u64> {
-        self.process.megabytes("VmHWM:")
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        Ok(kib(&status.context("the host has ended")?, "VmHWM:").unwrap_or(0) / 1024)
     }
 
     /// Bytes of its database, records and log.
@@ -67,7 +65,10 @@ impl Host {
     /// # Errors
     /// When it is gone already, or fails.
     pub fn stop(&mut self) -> Result<()> {
-        self.process.terminate(PATIENCE, 0)
+        signal("TERM", self.process.id());
+        let ended = self.process.finish()?;
+        ensure!(ended.code == Some(0), "the host ended with {:?}:\n{}", ended.code, ended.stderr);
+        Ok(())
     }
 }
 

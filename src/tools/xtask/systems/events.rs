@@ -1,6 +1,6 @@
 //! Trials of events on one machine.
 
-use super::place::{Desk, Place, until};
+use super::place::{Desk, Place, interrupt, until};
 use anyhow::{Context, Result, ensure};
 use std::{fs, thread, time::Duration};
 use xtask::workspace::root;
@@ -104,7 +104,7 @@ pub fn operator(place: &Place<'_>) -> Result<String> {
     ensure!(listed.contains("greedy"), "no running game is listed:\n{listed}");
     desk.succeed(&["admin", "operator.db", "pause", "--reason", "lunch"])?;
     desk.succeed(&["admin", "operator.db", "resume"])?;
-    manager.interrupt()?;
+    interrupt(&manager);
     let finished = manager.finish()?;
     ensure!(finished.code == Some(3), "exit code {:?} after Ctrl-C:\n{}", finished.code, finished.stderr);
     place.no_engine_is_left()?;

@@ -1,12 +1,13 @@
 //! Trials over loopback, which Wine shares with this machine.
 
-use super::place::{Place, Running, until};
+use super::place::{Place, interrupt, until};
 use anyhow::{Result, ensure};
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     time::Duration,
 };
+use xtask::running::Running;
 
 /// A port that nobody listens on at this moment.
 fn free_port() -> Result<u16> {
@@ -56,13 +57,13 @@ pub fn hosted(place: &Place<'_>) -> Result<String> {
         desk.start(&["floodgate", &file, "--games", "2", "--no-dashboard"])
     };
     let (sente, gote) = (client("sente", "greedy")?, client("gote", "uniform")?);
-    for client in [sente, gote] {
+    for mut client in [sente, gote] {
         let finished = client.finish()?;
         ensure!(finished.code == Some(0), "a client ended with {:?}:\n{}", finished.code, finished.stderr);
     }
     page_with(http, "/table", "sente")?;
-    host.interrupt()?;
-    host.interrupt()?;
+    interrupt(&host);
+    interrupt(&host);
     let ended = host.finish()?;
     ensure!(matches!(ended.code, Some(0 | 3)), "the host ended with {:?}:\n{}", ended.code, ended.stderr);
     desk.succeed(&["verify", "league.db"])?;
