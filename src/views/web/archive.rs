@@ -194,9 +194,7 @@ impl Desk {
         let site = self.site();
         let veil = site.now(|live| Veil {
             names: live.names.clone(),
-            hidden: live.ids.iter().map(|id| live.facts.is_private(id)).collect(),
             private: live.private.clone(),
-            has_patterns: !live.facts.private.is_empty(),
             running: live.running(),
             until: self.horizon(),
         });
@@ -255,7 +253,7 @@ impl Desk {
         let (mut total, mut lines, all_shown) = (0, vec![], veil.is_thin());
         for game in catalogue.newest() {
             if game.ended > veil.until
-                || !(all_shown || veil.reveals(GameId(game.number), game.players, Some(game.ended)))
+                || !(all_shown || veil.reveals(GameId(game.number), Some(game.ended)))
                 || !filter.fits(game)
                 || !game.begins_with(&codes)
             {
@@ -291,7 +289,7 @@ impl Desk {
         let (store, event) = self.store()?;
         let mut catalogue = site.0.questions.catalogue.lock();
         catalogue.refresh(store, event.id, &site.config().private)?;
-        let shown = |game: &&Entry| veil.reveals(GameId(game.number), game.players, Some(game.ended));
+        let shown = |game: &&Entry| veil.reveals(GameId(game.number), Some(game.ended));
         catalogue.oldest().take(most).filter(shown).for_each(|game| f(game, &veil));
         Ok(())
     }
@@ -322,9 +320,11 @@ impl Desk {
             return Ok(None);
         }
         let ids = [&game.row.black, &game.row.white].map(String::as_str);
-        let name = if !veil.has_patterns { None } else { store.game_name(event.id, id)? };
         let facts = site.now(|live| live.facts.clone()).ok_or(NoAnswer::NotYet)?;
-        if ids.iter().any(|id| facts.is_private(id)) || name.is_some_and(|name| facts.is_private(&name)) {
+        // The feed may not have come to the game yet, and then does not know that it is private.
+        if !facts.private.is_empty()
+            && store.names(event.id, id)?.unwrap_or_default().iter().any(|name| facts.is_private(name))
+        {
             return Ok(None);
         }
         let pairing = game.row.pairing;
@@ -342,9 +342,7 @@ impl Desk {
     pub fn last_game_of(&mut self, name: &str) -> Result<Option<(GameId, Color)>, NoAnswer> {
         let veil = self.veil()?;
         let (store, event) = self.store()?;
-        let is_shown = &mut |game: GameId, players: [PlayerId; 2], ended: i64| {
-            veil.reveals(game, players.map(|player| player.0), Some(ended))
-        };
+        let is_shown = &mut |game: GameId, ended: i64| veil.reveals(game, Some(ended));
         let Some((game, color)) = store.last_game_of(event.id, name, veil.until, is_shown)? else {
             return Ok(None);
         };
@@ -377,14 +375,11 @@ impl Desk {
     }
 }
 
-/// What is kept from viewers. Of the store they are shown games that are over for them, and no others: a game that runs
+/// What is kept from viewers, beside the private games that the catalogue leaves out. Of the store they are shown games that are over for them, and no others: a game that runs
 /// is shown as the feed has released it.
 pub(crate) struct Veil {
     names: Vec<String>,
-    /// Private players, by number.
-    hidden: Vec<bool>,
     private: BTreeSet<GameId>,
-    has_patterns: bool,
     running: BTreeMap<u64, ()>,
     /// The latest end that viewers may know of.
     until: i64,
@@ -403,20 +398,12 @@ impl Veil {
 
     /// True if nothing at all is hidden, as in most events: then no game has to be looked at.
     fn is_thin(&self) -> bool {
-        self.running.is_empty() && self.private.is_empty() && !self.hidden.contains(&true)
+        self.running.is_empty() && self.private.is_empty()
     }
 
-    /// True if a player is private, or may be: the store has players to whom the feed has not come yet.
-    fn hides(&self, player: u32) -> bool {
-        let known = usize::try_from(player).ok().and_then(|at| self.hidden.get(at));
-        known.copied().unwrap_or(self.has_patterns)
-    }
-
-    /// True if viewers are shown a game of the store between these players, which ended then.
-    fn reveals(&self, game: GameId, players: [u32; 2], ended_at: Option<i64>) -> bool {
-        self.shows(game, ended_at)
-            && !players.iter().any(|player| self.hides(*player))
-            && !self.private.contains(&game)
+    /// True if viewers are shown a game of the store, which ended then, as far as the feed has come.
+    fn reveals(&self, game: GameId, ended_at: Option<i64>) -> bool {
+        self.shows(game, ended_at) && !self.private.contains(&game)
     }
 }
 

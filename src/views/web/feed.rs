@@ -187,8 +187,8 @@ impl<'a> Feed<'a> {
 
 /// Folds entries with their numbers; returns what viewers are sent of them.
 fn fold(live: &mut Live, store: &Store, event: EventId, news: &mut Vec<(u64, Stamped)>) -> Vec<Item> {
-    let name = |game: GameId| store.game_name(event, game).ok().flatten();
-    news.drain(..).filter_map(|(seq, stamped)| live.take(seq, &stamped, name)).collect()
+    let names = |game: GameId| store.names(event, game).ok().flatten().unwrap_or_default();
+    news.drain(..).filter_map(|(seq, stamped)| live.take(seq, &stamped, names)).collect()
 }
 
 /// What a crowd of viewers of all games is told of a frame with very many moves: each game with more than [`MANY`] of them comes once,

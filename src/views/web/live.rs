@@ -242,12 +242,13 @@ impl Live {
         items
     }
 
-    /// Folds an entry; `game_name` looks up the Game_ID of a game. Returns what viewers are told of it.
+    /// Folds an entry; `names` looks up the names that a game had: those of its players then, and its Game_ID. Returns what
+    /// viewers are told of it.
     pub fn take(
         &mut self,
         seq: u64,
         stamped: &Stamped,
-        game_name: impl Fn(GameId) -> Option<String>,
+        names: impl Fn(GameId) -> Vec<String>,
     ) -> Option<Item> {
         let Stamped { at, entry } = stamped;
         self.seq = self.seq.max(seq);
@@ -269,8 +270,7 @@ impl Live {
                 let pairing = started.pairing;
                 let ids = [self.id(pairing.black), self.id(pairing.white)];
                 let private = !self.facts.private.is_empty()
-                    && (ids.iter().any(|id| self.facts.is_private(id))
-                        || game_name(started.game).is_some_and(|name| self.facts.is_private(&name)));
+                    && names(started.game).iter().any(|name| self.facts.is_private(name));
                 if private {
                     self.hidden.insert(started.game, ());
                     self.private.insert(started.game);
@@ -350,7 +350,7 @@ mod tests {
         let mut live = Live::new(&info, stored, private.iter().map(|&name| name.to_owned()).collect());
         let players = vec!["ann".to_owned(), "bob".to_owned()];
         let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
-        live.take(1, &Stamped { at: 1, entry: Entry::Opened(opened) }, |_| None);
+        live.take(1, &Stamped { at: 1, entry: Entry::Opened(opened) }, |_| vec![]);
         live.name();
         live
     }
@@ -406,9 +406,9 @@ mod tests {
             let judged = referee::entry::Judged { game, ply, color, score, depth: None, nodes: None };
             Stamped { at: 6, entry: Entry::Judged(judged) }
         };
-        let item = live.take(2, &judged(1, 40), |_| None);
+        let item = live.take(2, &judged(1, 40), |_| vec![]);
         assert!(matches!(item, Some(Item::Judged { p: 1, s: 40, .. })), "{item:?}");
-        assert!(live.take(2, &judged(2, 900), |_| None).is_none());
+        assert!(live.take(2, &judged(2, 900), |_| vec![]).is_none());
         assert_eq!(live.shown(&live.games[&game]).judged, [(1, 40)]);
     }
 
