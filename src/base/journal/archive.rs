@@ -220,7 +220,11 @@ fn ended_game<'a>(row: &'a Row<'_>, swaps: &'a [Swap]) -> rusqlite::Result<Ended
         result: text(8)?.unwrap_or_default(),
         cause: text(9)?.unwrap_or_default(),
         counts: text(10)? == Some(GameState::Counted.name()),
-        names: [text(11)?.map(|now| black.unwrap_or(now)), text(12)?.map(|now| white.unwrap_or(now)), text(13)?],
+        names: [
+            text(11)?.map(|now| black.unwrap_or(now)),
+            text(12)?.map(|now| white.unwrap_or(now)),
+            text(13)?,
+        ],
     })
 }
 
@@ -298,6 +302,27 @@ mod tests {
         let about = |until| store.operations_about(EventId(1), GameId(2), until).unwrap();
         assert_eq!(about(7).iter().map(|operation| &*operation.reason).collect::<Vec<_>>(), ["a fault"]);
         assert!(about(6).is_empty());
+    }
+
+    #[test]
+    fn a_game_has_the_names_that_its_players_had_then() {
+        let (_directory, store) = league();
+        // The place of the second player was given away after its second game.
+        let swapped = "INSERT INTO operations (event, seq, at, number, by_, reason, action, words, details)
+             VALUES (1, 4, 2, 1, 'kai', 'ill', 'swapped', '', '{\"action\":\"swapped\",\"player\":0,\"out\":\"secret\",\"substitute\":\"mori\"}')";
+        store.database().conn.execute_batch(swapped).unwrap();
+        let names = |game| store.names(EventId(1), GameId(game)).unwrap().map(|names| names.join(" "));
+        let known = [1, 2, 3, 4].map(names);
+        let known = known.each_ref().map(|names| names.as_deref());
+        assert_eq!(
+            known,
+            [Some("secret kawa game1"), Some("kawa+trip secret game2"), Some("kawa mori game3"), None]
+        );
+        let mut ended = vec![];
+        let each =
+            &mut |game: EndedGame<'_>| ended.push(game.names.map(|name| name.unwrap().to_owned()).join(" "));
+        store.ended_since(EventId(1), 0, true, each).unwrap();
+        assert_eq!(ended.iter().map(|names| Some(names.as_str())).collect::<Vec<_>>(), known[..3]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Opening a database file: identification, SQLite settings, schema.
 
 use super::{StoreError, defence};
+use platform::files::{Identity, Stamp};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::{
     fs,
@@ -27,6 +28,8 @@ const RETRY_DELAY: Duration = Duration::from_millis(10);
 pub(super) struct Database {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
+    /// The file when it was opened, where the system can say.
+    identity: Option<Identity>,
 }
 
 /// The file beside a database whose name has this end, such as `-wal`.
@@ -49,7 +52,16 @@ pub fn databases_in(directory: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path.strip_prefix(".").unwrap_or(&path).to_owned()).collect()
 }
 
+fn identity(path: &Path) -> Option<Identity> {
+    Stamp::at(path).ok().map(|stamp| stamp.identity)
+}
+
 impl Database {
+    /// True if the path still leads to the file that was opened.
+    pub(super) fn is_in_place(&self) -> bool {
+        identity(&self.path) == self.identity
+    }
+
     /// Opens or creates a database for writing.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let begun = Instant::now();
@@ -111,7 +123,8 @@ impl Database {
             .map_err(|error| StoreError::sql(path, error))?;
         // One canonical path per file, so that two links to it share one lock.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let db = Self { conn, path };
+        let identity = identity(&path);
+        let db = Self { conn, path, identity };
         db.check(|conn| {
             defence::harden(conn)?;
             conn.busy_timeout(PATIENCE)?;

@@ -100,6 +100,31 @@ fn log_of_results() -> String {
     log_where("l.kind <> 'started'")
 }
 
+impl Store {
+    /// Hands what the operator did, verdicts and ends of the event after an entry of the log, up to another one, to `f`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn told(
+        &self,
+        event: EventId,
+        after: u64,
+        until: u64,
+        f: &mut dyn FnMut(u64, Stamped),
+    ) -> Result<(), StoreError> {
+        self.database().check(|conn| {
+            let names = event_names(conn, event)?;
+            let mut log = conn
+                .prepare_cached(&log_where("l.seq <= ? AND l.kind IN ('operation', 'verdict', 'closed')"))?;
+            let mut rows = log.query((event.0, row::int(after), row::int(until)))?;
+            while let Some(row) = rows.next()? {
+                f(row::unsigned(row, 1)?, stamped(conn, event, row, &names)?);
+            }
+            Ok(())
+        })
+    }
+}
+
 fn log_where(condition: &str) -> String {
     format!(
         "SELECT l.kind, l.seq, {} FROM log l LEFT JOIN games g ON g.id = l.game \

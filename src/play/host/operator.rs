@@ -41,7 +41,8 @@ impl LobbyDesk {
         let is_private = |names: &Vec<String>| names.iter().any(|name| is_private(&private, name));
         match private.is_empty() {
             true => None,
-            false => Some(names().unwrap_or_default().unwrap_or_default()).filter(|names| names.is_empty() || is_private(names)),
+            false => Some(names().unwrap_or_default().unwrap_or_default())
+                .filter(|names| names.is_empty() || is_private(names)),
         }
     }
 }
@@ -97,7 +98,9 @@ impl HostDesk for LobbyDesk {
         let among = game.and_then(|game| self.players_in_private(game));
         let (lobby, line) = (self.host.lobby(), Arc::<str>::from(line));
         let hears = |player: &Player| {
-            among.as_ref().is_none_or(|names| names.iter().any(|name| [&player.id, &player.name].contains(&name)))
+            among
+                .as_ref()
+                .is_none_or(|names| names.iter().any(|name| [&player.id, &player.name].contains(&name)))
         };
         let players = lobby.presence.iter().filter(|(_, player)| player.extended && hears(player));
         players.for_each(|(_, player)| player.mailbox.show(line.clone()));
@@ -124,7 +127,9 @@ impl Lobby {
             let (id, trip, mailbox) = (id.clone(), trip.clone(), mailbox.clone());
             match self.admit(substitute, &id, trip.as_deref(), true) {
                 Ok(()) => self.await_round(login),
-                Err(refusal) => _ = mailbox.tell(Message::SentAway(refusal.lines.trim().replace('\n', ": ").into())),
+                Err(refusal) => {
+                    _ = mailbox.tell(Message::SentAway(refusal.lines.trim().replace('\n', ": ").into()))
+                }
             }
         }
         let renamed = self.arranger.roster().rename(out, substitute);

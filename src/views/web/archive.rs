@@ -5,6 +5,7 @@ use crate::{
     desk::{Desk, FRESH, NoAnswer},
     game::Game,
     lists::{Found, Line},
+    live::Item,
     opening,
 };
 use notation::record::Format;
@@ -305,6 +306,17 @@ impl Desk {
     pub fn changed(&mut self, after: u64, until: u64) -> Result<Vec<GameId>, NoAnswer> {
         let (store, event) = self.store()?;
         Ok(store.changed_games(event.id, after, until)?)
+    }
+
+    /// What the operator did and the event told after an entry, up to another one.
+    pub fn told(&mut self, after: u64, until: u64) -> Result<Vec<Item>, NoAnswer> {
+        let private = self.veil()?.private;
+        let (store, event) = self.store()?;
+        let mut told = vec![];
+        store.told(event.id, after, until, &mut |seq, stamped| {
+            told.extend(Item::told(seq, &stamped.entry, &private));
+        })?;
+        Ok(told)
     }
 
     /// A game as far as viewers may see it; `None` where there is none, or it is private.

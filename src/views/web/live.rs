@@ -126,6 +126,21 @@ impl Item {
         }
     }
 
+    /// What viewers are told of an entry that is no part of a game, but of the operator's orders about private ones.
+    pub fn told(seq: u64, entry: &Entry, private: &BTreeSet<GameId>) -> Option<Self> {
+        let (g, message) = match entry {
+            Entry::Operator(operation) => {
+                (operation.action.game(), Message::of(|language| language.operation(operation)))
+            }
+            Entry::Verdict { verdict, .. } => (None, Message::of(|language| language.verdict(verdict))),
+            Entry::Closed => (None, Message::of(Language::event_is_over)),
+            _ => return None,
+        };
+        let [words, ja] = Language::ALL.map(|language| plain(message.text(language)));
+        let is_private = g.is_some_and(|game| private.contains(&game));
+        (!is_private).then_some(Self::Told { seq, g: g.map(|game| game.0), words, ja })
+    }
+
     /// The item as lists show it.
     pub fn short(&self) -> Self {
         match self {
@@ -303,29 +318,16 @@ impl Live {
             }
             Entry::Operator(operation) => {
                 self.notice.fold(*at, &operation.action);
-                let g = operation.action.game();
-                if g.is_some_and(|game| self.private.contains(&game)) {
-                    return None;
-                }
-                let g = g.map(|game| game.0);
-                Some(told(seq, g, &Message::of(|language| language.operation(operation))))
-            }
-            Entry::Verdict { verdict, .. } => {
-                Some(told(seq, None, &Message::of(|language| language.verdict(verdict))))
+                Item::told(seq, entry, &self.private)
             }
             Entry::Closed => {
                 self.closed = true;
-                Some(told(seq, None, &Message::of(Language::event_is_over)))
+                Item::told(seq, entry, &self.private)
             }
+            Entry::Verdict { .. } => Item::told(seq, entry, &self.private),
             Entry::Bye { .. } | Entry::Fault { .. } | Entry::Memory { .. } => None,
         }
     }
-}
-
-/// A line of the stream.
-fn told(seq: u64, g: Option<u64>, message: &Message) -> Item {
-    let [words, ja] = Language::ALL.map(|language| plain(message.text(language)));
-    Item::Told { seq, g, words, ja }
 }
 
 #[cfg(test)]
