@@ -30,9 +30,10 @@ const CLIENTS: usize = 8;
 /// Most time for the next request to come, and for an answer to be taken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The socket of the event in a database.
+/// The socket of the event in a database: beside the file, wherever a link to it lies.
 pub fn path_of(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
+    let target = if database.is_symlink() { database.canonicalize().ok() } else { None };
+    let mut name = target.as_deref().unwrap_or(database).as_os_str().to_owned();
     name.push("-admin");
     name.into()
 }
@@ -210,6 +211,16 @@ mod tests {
             BufReader::new(&stream).read_line(&mut answer).unwrap();
             serde_json::from_str(&answer).unwrap()
         };
+        #[cfg(unix)]
+        {
+            let link = dir.path().join("link.db");
+            std::os::unix::fs::symlink(&database, &link).unwrap();
+            assert_eq!(
+                path_of(&link),
+                path_of(&database.canonicalize().unwrap()),
+                "a link leads to it as well"
+            );
+        }
         let refused = ask(Some("q"));
         assert!(!refused.ok && refused.text.contains("`p`, not `q`"), "{refused:?}");
         assert_eq!((refused.event.as_deref(), operations.is_paused()), (Some("p"), false));

@@ -52,14 +52,10 @@ pub fn databases_in(directory: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path.strip_prefix(".").unwrap_or(&path).to_owned()).collect()
 }
 
-fn identity(path: &Path) -> Option<Identity> {
-    Stamp::at(path).ok().map(|stamp| stamp.identity)
-}
-
 impl Database {
     /// True if the path still leads to the file that was opened.
     pub(super) fn is_in_place(&self) -> bool {
-        identity(&self.path) == self.identity
+        Stamp::at(&self.path).ok().map(|stamp| stamp.identity) == self.identity
     }
 
     /// Opens or creates a database for writing.
@@ -123,7 +119,7 @@ impl Database {
             .map_err(|error| StoreError::sql(path, error))?;
         // One canonical path per file, so that two links to it share one lock.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let identity = identity(&path);
+        let identity = Stamp::at(&path).ok().map(|stamp| stamp.identity);
         let db = Self { conn, path, identity };
         db.check(|conn| {
             defence::harden(conn)?;

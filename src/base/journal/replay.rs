@@ -101,26 +101,17 @@ fn log_of_results() -> String {
 }
 
 impl Store {
-    /// Hands what the operator did, verdicts and ends of the event after an entry of the log, up to another one, to `f`.
+    /// What the operator did, verdicts and ends of the event after an entry of the log, up to another one, with their numbers.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn told(
-        &self,
-        event: EventId,
-        after: u64,
-        until: u64,
-        f: &mut dyn FnMut(u64, Stamped),
-    ) -> Result<(), StoreError> {
+    pub fn told(&self, event: EventId, after: u64, until: u64) -> Result<Vec<(u64, Stamped)>, StoreError> {
         self.database().check(|conn| {
             let names = event_names(conn, event)?;
-            let mut log = conn
-                .prepare_cached(&log_where("l.seq <= ? AND l.kind IN ('operation', 'verdict', 'closed')"))?;
-            let mut rows = log.query((event.0, row::int(after), row::int(until)))?;
-            while let Some(row) = rows.next()? {
-                f(row::unsigned(row, 1)?, stamped(conn, event, row, &names)?);
-            }
-            Ok(())
+            let sql = log_where("l.seq <= ? AND l.kind IN ('operation', 'verdict', 'closed')");
+            let entry = |row: &Row<'_>| Ok((row::unsigned(row, 1)?, stamped(conn, event, row, &names)?));
+            let places = (event.0, row::int(after), row::int(until));
+            conn.prepare_cached(&sql)?.query_map(places, entry)?.collect()
         })
     }
 }

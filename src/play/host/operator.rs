@@ -33,17 +33,16 @@ impl LobbyDesk {
     /// The names of the players of a private game; of a game that the database does not have yet nobody's.
     fn players_in_private(&self, game: GameId) -> Option<Vec<String>> {
         let private = self.host.lobby().config.http.private.clone();
-        let names = || {
-            let store = Store::read(&self.stored.0)?;
-            let event = store.event_named(&self.stored.1)?;
-            event.map_or(Ok(None), |event| store.names(event, game))
-        };
-        let is_private = |names: &Vec<String>| names.iter().any(|name| is_private(&private, name));
-        match private.is_empty() {
-            true => None,
-            false => Some(names().unwrap_or_default().unwrap_or_default())
-                .filter(|names| names.is_empty() || is_private(names)),
+        if private.is_empty() {
+            return None;
         }
+        let (database, event) = &self.stored;
+        let names = Store::read(database).and_then(|store| match store.event_named(event)? {
+            Some(event) => store.names(event, game),
+            None => Ok(None),
+        });
+        let names = names.ok().flatten().unwrap_or_default();
+        (names.is_empty() || names.iter().any(|name| is_private(&private, name))).then_some(names)
     }
 }
 

@@ -570,7 +570,8 @@ impl Standings {
         };
         // A game that another result was given to is as new as it was; one that was left out is evidence from now on.
         let known = taken.game.map_or((None, true), |game| (game.key, game.is_new));
-        self.count(&GameEnded::new(game, *pairing, outcome, 0), known);
+        let moves_hash = taken.game.and_then(|game| game.moves);
+        self.count(&GameEnded { moves_hash, ..GameEnded::new(game, *pairing, outcome, 0) }, known);
         if !outcome.counts() {
             self.succeed(pairing, taken);
         }

@@ -15,11 +15,7 @@ use referee::{
 };
 use report::plot::plain;
 use serde::Deserialize;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Range,
-    time::Instant,
-};
+use std::{collections::BTreeSet, ops::Range, time::Instant};
 use words::{Language, Message};
 
 /// Games on a page of the archive.
@@ -312,11 +308,8 @@ impl Desk {
     pub fn told(&mut self, after: u64, until: u64) -> Result<Vec<Item>, NoAnswer> {
         let private = self.veil()?.private;
         let (store, event) = self.store()?;
-        let mut told = vec![];
-        store.told(event.id, after, until, &mut |seq, stamped| {
-            told.extend(Item::told(seq, &stamped.entry, &private));
-        })?;
-        Ok(told)
+        let told = store.told(event.id, after, until)?;
+        Ok(told.iter().filter_map(|(seq, stamped)| Item::told(*seq, &stamped.entry, &private)).collect())
     }
 
     /// A game as far as viewers may see it; `None` where there is none, or it is private.
@@ -392,7 +385,7 @@ impl Desk {
 pub(crate) struct Veil {
     names: Vec<String>,
     private: BTreeSet<GameId>,
-    running: BTreeMap<u64, ()>,
+    running: BTreeSet<GameId>,
     /// The latest end that viewers may know of.
     until: i64,
 }
@@ -400,7 +393,7 @@ pub(crate) struct Veil {
 impl Veil {
     /// True if a game of the store, which ended then, is over for viewers.
     pub(crate) fn shows(&self, game: GameId, ended_at: Option<i64>) -> bool {
-        ended_at.is_some_and(|at| at <= self.until) && !self.running.contains_key(&game.0)
+        ended_at.is_some_and(|at| at <= self.until) && !self.running.contains(&game)
     }
 
     /// A player's name as it is shown.

@@ -33,9 +33,7 @@ pub struct Live {
     pub games: BTreeMap<GameId, RunningGame>,
     /// True if the names have to be made anew.
     unnamed: bool,
-    /// Running games that nobody is shown.
-    hidden: BTreeMap<GameId, ()>,
-    /// All games that nobody is shown, those that are over included: of them nothing is told later either.
+    /// Games that nobody is shown, running or over.
     pub private: BTreeSet<GameId>,
     /// Number of the last entry.
     pub seq: u64,
@@ -181,7 +179,6 @@ impl Live {
             unnamed: true,
             fold: HistoryFold::new(info, false),
             games: BTreeMap::new(),
-            hidden: BTreeMap::new(),
             private: BTreeSet::new(),
             seq: 0,
             closed: false,
@@ -219,9 +216,9 @@ impl Live {
         self.ids.get(player.index()).map_or("?", String::as_str)
     }
 
-    /// Games that run as far as viewers know, private ones included: nothing of them is read from the store.
-    pub fn running(&self) -> BTreeMap<u64, ()> {
-        self.games.keys().chain(self.hidden.keys()).map(|game| (game.0, ())).collect()
+    /// Games that run as far as viewers know: nothing of them is read from the store.
+    pub fn running(&self) -> BTreeSet<GameId> {
+        self.games.keys().copied().collect()
     }
 
     /// A running game as it is shown.
@@ -287,7 +284,6 @@ impl Live {
                 let private = !self.facts.private.is_empty()
                     && names(started.game).iter().any(|name| self.facts.is_private(name));
                 if private {
-                    self.hidden.insert(started.game, ());
                     self.private.insert(started.game);
                     return None;
                 }
@@ -310,11 +306,9 @@ impl Live {
                 is_seen.then_some(Item::Judged { g, p, s })
             }
             Entry::GameEnded(end) => {
-                let is_hidden = self.hidden.remove(&end.game).is_some();
                 // From now on the store has it, with all its moves.
                 self.games.remove(&end.game)?;
-                let ended = End::of(end, *at);
-                (!is_hidden).then_some(Item::Ended { g: end.game.0, end: ended })
+                Some(Item::Ended { g: end.game.0, end: End::of(end, *at) })
             }
             Entry::Operator(operation) => {
                 self.notice.fold(*at, &operation.action);
