@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn place(index: u64, attempt: u32) -> Pairing {
-        let [black, white] = if index % 2 == 0 { [0, 1] } else { [1, 0] }.map(PlayerId);
+        let [black, white] = if index.is_multiple_of(2) { [0, 1] } else { [1, 0] }.map(PlayerId);
         Pairing { stage: 0, index, attempt, round: 1, pair: index / 2, opening: index / 2, black, white }
     }
 

@@ -8,6 +8,7 @@ use crate::{
     live::Item,
     opening,
 };
+use journal::{EventId, Store, StoreError};
 use notation::record::Format;
 use referee::{
     Color,
@@ -326,10 +327,7 @@ impl Desk {
         }
         let ids = [&game.row.black, &game.row.white].map(String::as_str);
         let facts = site.now(|live| live.facts.clone()).ok_or(NoAnswer::NotYet)?;
-        // The feed may not have come to the game yet, and then does not know that it is private.
-        if !facts.private.is_empty()
-            && store.names(event.id, id)?.unwrap_or_default().iter().any(|name| facts.is_private(name))
-        {
+        if is_private(store, event.id, id, &facts.private)? {
             return Ok(None);
         }
         let pairing = game.row.pairing;
@@ -345,14 +343,13 @@ impl Desk {
     /// The last game that a login name has lines of and that viewers may see, and its colour there. A player of an open
     /// league has a trip behind the name.
     pub fn last_game_of(&mut self, name: &str) -> Result<Option<(GameId, Color)>, NoAnswer> {
-        let veil = self.veil()?;
+        let (veil, site) = (self.veil()?, self.site());
         let (store, event) = self.store()?;
-        let is_shown = &mut |game: GameId, ended: i64| veil.reveals(game, Some(ended));
-        let Some((game, color)) = store.last_game_of(event.id, name, veil.until, is_shown)? else {
-            return Ok(None);
+        let private = &site.config().private;
+        let is_shown = &mut |game: GameId, ended: i64| {
+            veil.reveals(game, Some(ended)) && !is_private(store, event.id, game, private).unwrap_or(true)
         };
-        // The feed may not have come to the game yet, and then does not know that it is private.
-        Ok(self.game(game)?.map(|_| (game, color)))
+        Ok(store.last_game_of(event.id, name, veil.until, is_shown)?)
     }
 
     /// The record of a game, as far as viewers may see it.
@@ -378,6 +375,12 @@ impl Desk {
     pub fn listed(&mut self, most: u64) -> Result<Vec<Line>, NoAnswer> {
         Ok(self.look_through(&Search::default(), 0..most, most)?.1)
     }
+}
+
+/// True if the store says that a game is private: the feed may not have come to it yet.
+fn is_private(store: &Store, event: EventId, game: GameId, private: &[String]) -> Result<bool, StoreError> {
+    let names = if private.is_empty() { None } else { store.names(event, game)? };
+    Ok(names.iter().flatten().any(|name| plan::http::is_private(private, name)))
 }
 
 /// What is kept from viewers, beside the private games that the catalogue leaves out. Of the store they are shown games that are over for them, and no others: a game that runs
