@@ -698,6 +698,8 @@ fn a_substitute_plays_on_in_the_place_of_an_entrant_also_after_a_kill() {
     let why = ["--reason", "the machine of kuma is broken"];
     assert!(refused(&desk, &["swap", "kuma", "a", why[0], why[1]]).contains("`a` is an entrant already"));
     assert!(refused(&desk, &["swap", "a", "yama", why[0], why[1]]).contains("not an entrant of the network"));
+    let mut watches = Guest::login(&desk, "yama other x1");
+    watches.hears("##[LOGIN]");
     until("the game is over", || {
         let swap = admin(&desk, &["swap", "kuma", "yama", why[0], why[1]]);
         swap.status.success()
@@ -707,6 +709,8 @@ fn a_substitute_plays_on_in_the_place_of_an_entrant_also_after_a_kill() {
     let playing = cup(&desk);
     let mut kuma = Guest::login(&desk, "kuma secret x1");
     kuma.hears("##[LOGIN]");
+    let mut stranger = Guest::login(&desk, "yama guess x1");
+    assert!(stranger.rest().contains("another secret"), "the substitute was bound to its own");
     let mut yama = Guest::login(&desk, "yama other");
     yama.hears("LOGIN:yama OK");
     done(&desk, &["resume"]);

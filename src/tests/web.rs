@@ -538,6 +538,26 @@ fn private_games_are_on_no_page_and_in_no_list() {
 }
 
 #[test]
+fn games_stay_private_when_the_place_of_their_player_is_given_to_a_substitute() {
+    let desk = Desk::new();
+    stored(&desk, ["secret", "beta"], "2");
+    let conn = rusqlite::Connection::open(desk.path("event.db")).unwrap();
+    let swapped = "UPDATE players SET name = 'public' WHERE name = 'secret';
+         INSERT INTO operations (event, seq, at, number, by_, reason, action, words, details)
+         SELECT 1, max(seq) + 1, 9000000000000, 1, 'kai', 'ill', 'swapped', '',
+         '{\"action\":\"swapped\",\"player\":0,\"out\":\"secret\",\"substitute\":\"public\"}' FROM log";
+    conn.execute_batch(swapped).unwrap();
+    drop(conn);
+    let pages = Pages::of(&desk, &["--private", "sec*"]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    assert_eq!(pages.json("/api/games")["total"], 0);
+    for path in ["/games/1", "/games/1.csa", "/games/1.kif", "/api/games/1"] {
+        assert_eq!(pages.get(path).status, 404, "{path}");
+    }
+    assert_eq!(pages.get("/api/rounds").body, "[]");
+}
+
+#[test]
 fn the_last_results_are_a_feed() {
     let desk = Desk::new();
     stored(&desk, ["alpha", "<b>eta"], "2");

@@ -72,7 +72,7 @@ fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan, words: Language) 
     }
 }
 
-/// Sends what was committed since the last look until the dashboard is closed.
+/// Sends what was committed since the last look until the dashboard is closed, or the database is gone.
 fn poll(mut follower: Follower, feed: &Feed) -> Result<(), StoreError> {
     let mut begun = Instant::now();
     feed.send(past(&mut follower)?);
@@ -86,6 +86,7 @@ fn poll(mut follower: Follower, feed: &Feed) -> Result<(), StoreError> {
             thread::sleep(Duration::from_millis(50));
         }
         begun = Instant::now();
+        follower.store().check_place()?;
         let mut news = vec![];
         follower.look(&mut |_, _, stamped| news.push(stamped))?;
         feed.send(news);

@@ -28,7 +28,10 @@ pub(crate) async fn begin(State(desk): State<Desk>, fields: Fields) -> Result<Re
     let begun = waiting(move || {
         let engine = desk.engine(&name)?;
         let (title, request) = (Message::of(|language| language.check_of(&name)), request(&engine));
-        Ok::<_, Refusal>(desk.0.jobs.begin(title, &address(&name), move |job| examine(job, &request)))
+        let terms = format!("{request:?}");
+        Ok::<_, Refusal>(
+            desk.0.jobs.begin((title, terms), &address(&name), move |job| examine(job, &request)),
+        )
     });
     begun.await?.map(|to| lead(&to))
 }

@@ -37,6 +37,8 @@ pub struct Jobs {
 pub struct Job {
     number: u64,
     title: Message,
+    /// What distinguishes it from another work of its title.
+    terms: String,
     /// The page that it was begun on.
     back: String,
     stopped: AtomicBool,
@@ -54,21 +56,23 @@ struct Course {
 type Found = Box<dyn Fn(Language) -> Markup + Send>;
 
 impl Jobs {
-    /// Begins a work, if none of this title runs; returns the path of its page.
+    /// Begins a work, if none of this title and these terms runs; returns the path of its page.
     pub fn begin(
         &self,
-        title: Message,
+        (title, terms): (Message, String),
         back: &str,
         work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
     ) -> String {
         let mut all = self.all.lock();
-        if let Some(running) = all.iter().find(|job| job.title == title && !job.has_ended()) {
+        if let Some(running) =
+            all.iter().find(|job| job.title == title && job.terms == terms && !job.has_ended())
+        {
             return running.path();
         }
         let course = Course { done: (0, 0), found: Box::new(|_| Markup::default()), ended: None };
         let number = self.next.fetch_add(1, Relaxed) + 1;
         let (back, stopped, course) = (back.to_owned(), AtomicBool::new(false), Mutex::new(course));
-        let job = Arc::new(Job { number, title, back, stopped, course });
+        let job = Arc::new(Job { number, title, terms, back, stopped, course });
         let (own, turns) = (job.clone(), self.running.clone());
         let run = move || {
             let (running, ends) = &*turns;
@@ -198,7 +202,7 @@ mod tests {
         let jobs = Jobs::default();
         let (step, steps) = mpsc::channel::<()>();
         let (reached, reaches) = mpsc::channel();
-        let title = || Message::of(|_| "search");
+        let title = || (Message::of(|_| "search"), "of 1".to_owned());
         let path = jobs.begin(title(), "/", move |job| {
             job.did(1, 3);
             reached.send(()).unwrap();
@@ -210,19 +214,21 @@ mod tests {
         });
         reaches.recv().unwrap();
         assert_eq!(jobs.begin(title(), "/", |_| panic!("a second one")), path);
+        let other = (title().0, "of 2".to_owned());
+        assert_ne!(jobs.begin(other, "/", |_| Ok(())), path, "another event, or another engine");
         let job = jobs.find("1").unwrap();
         assert!(job.stand(Language::English).contains("1 of 3"), "{}", job.stand(Language::English));
         job.stopped.store(true, Relaxed);
         step.send(()).unwrap();
         reaches.recv().unwrap();
         assert_eq!(job.stand(Language::Japanese), Language::Japanese.job_was_stopped());
-        assert!(jobs.find("2").is_err() && jobs.find("x").is_err());
+        assert!(jobs.find("3").is_err() && jobs.find("x").is_err());
     }
 
     #[test]
     fn a_work_with_a_fault_of_the_program_has_failed_and_can_be_begun_again() {
         let jobs = Jobs::default();
-        let title = || Message::of(|_| "search");
+        let title = || (Message::of(|_| "search"), "of 1".to_owned());
         jobs.begin(title(), "/", |_| panic!("a fault"));
         let job = jobs.find("1").unwrap();
         while !job.has_ended() {
@@ -237,7 +243,7 @@ mod tests {
         let (jobs, seen) = (Jobs::default(), Arc::new(Mutex::new((0, 0))));
         for number in 0..20 {
             let seen = seen.clone();
-            jobs.begin(Message::of(move |_| number.to_string()), "/", move |_| {
+            jobs.begin((Message::of(move |_| number.to_string()), String::new()), "/", move |_| {
                 {
                     let mut seen = seen.lock();
                     seen.0 += 1;

@@ -124,9 +124,10 @@ pub(crate) async fn explain(State(desk): State<Desk>, fields: Fields) -> Result<
         let losses = Losses::read(&store, &event, wanted, is_own).map_err(refused)?;
         let cache = searches(store.path());
         let title = Message::of(|words| words.losses_of(&player, &name));
+        let terms = format!("{} {fields:?}", event.created_at);
         let back = format!("/events/explain?event={}", percent(&name));
         let work = move |job: &Job| explained(job, &name, &losses, (&judge, nodes, cache.as_path(), workers));
-        Ok::<_, Refusal>(desk.0.jobs.begin(title, &back, work))
+        Ok::<_, Refusal>(desk.0.jobs.begin((title, terms), &back, work))
     });
     Ok(lead(&to.await??))
 }
@@ -216,9 +217,10 @@ pub(crate) async fn analyze(State(desk): State<Desk>, fields: Fields) -> Result<
         let (engine, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
         let title =
             Message::of(|words| words.analysis_of(taken.game.row.game.0, &taken.name, &engine.0.name));
+        let terms = format!("{} {fields:?}", taken.event.created_at);
         let (place, back) = (desk.0.place.clone(), taken.address());
         let work = move |job: &Job| analyzed(job, &taken, (&engine, nodes, workers), &place);
-        Ok::<_, Refusal>(desk.0.jobs.begin(title, &back, work))
+        Ok::<_, Refusal>(desk.0.jobs.begin((title, terms), &back, work))
     });
     Ok(lead(&to.await??))
 }

@@ -191,7 +191,9 @@ pub(crate) async fn import(State(desk): State<Desk>, fields: Fields) -> Result<R
         let title = Message::of(|words| words.reading_of(&key));
         let import =
             Import { files: vec![file], db: Some(database), verify: false, event: name, rules: None };
-        Ok::<_, Refusal>(desk.0.jobs.begin(title, "/study", move |job| read_in(job, &import, &into)))
+        Ok::<_, Refusal>(
+            desk.0.jobs.begin((title, into.clone()), "/study", move |job| read_in(job, &import, &into)),
+        )
     });
     Ok(lead(&to.await??))
 }
@@ -221,7 +223,9 @@ pub(crate) async fn find(State(desk): State<Desk>, fields: Fields) -> Result<Res
         let sought = position(&text).ok_or_else(|| Refusal::bad(Language::not_a_position))?;
         let title = Message::of(|words| words.search_of_position(&sought));
         let place = desk.0.place.clone();
-        Ok::<_, Refusal>(desk.0.jobs.begin(title, "/study", move |job| search(job, &place, &sought)))
+        Ok::<_, Refusal>(
+            desk.0.jobs.begin((title, sought.clone()), "/study", move |job| search(job, &place, &sought)),
+        )
     });
     Ok(lead(&to.await??))
 }

@@ -31,12 +31,14 @@ const CLIENTS: usize = 8;
 /// Most time for the next request to come, and for an answer to be taken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The socket of an event in a database; without a name, of the last one. Those of later events end with their numbers.
+/// The socket of an event in a database, beside the file, wherever a link to it lies; without a name, of the last one.
+/// Those of later events end with their numbers.
 fn path_of(database: &Path, event: Option<&str>) -> Result<PathBuf, StoreError> {
     let events = if database.exists() { Store::read(database)?.events()? } else { vec![] };
     let meant = events.iter().rfind(|known| event.is_none_or(|name| known.name == name));
     let number = meant.filter(|event| event.id.0 > 1).map(|event| format!("-{}", event.id.0));
-    let mut path = database.as_os_str().to_owned();
+    let target = if database.is_symlink() { database.canonicalize().ok() } else { None };
+    let mut path = target.as_deref().unwrap_or(database).as_os_str().to_owned();
     path.push("-admin");
     path.push(number.unwrap_or_default());
     Ok(path.into())
@@ -223,6 +225,14 @@ mod tests {
             (operations, door, journal)
         });
         let paused = || [0, 1].map(|event: usize| events[event].0.is_paused());
+        #[cfg(unix)]
+        {
+            let link = dir.path().join("link.db");
+            std::os::unix::fs::symlink(&database, &link).unwrap();
+            let [of_the_link, of_the_file] = [link, database.canonicalize().unwrap()]
+                .map(|path| path_of(&path, Some("q")).unwrap());
+            assert_eq!(of_the_link, of_the_file, "a link leads to it as well");
+        }
         let refused = asked(&connect(&database, Some("p")).unwrap(), Some("q"));
         assert!(!refused.ok && refused.text.contains("`p`, not `q`"), "{refused:?}");
         assert_eq!((refused.event.as_deref(), paused()), (Some("p"), [false, false]));

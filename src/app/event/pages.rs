@@ -7,11 +7,15 @@ use host::Certificates;
 use journal::Store;
 use plan::{HttpConfig, serve::TlsConfig};
 use std::{net::SocketAddr, path::Path, sync::Arc};
+use tokio::time::timeout;
 use web::{
     Crowd, Hall, Inside, MakeLedger, MakeTests, Office, Pages, Secure, Server, Setup, Site,
     arbiter::{self, Entrance},
 };
 use words::Phrase;
+
+/// Time between two looks whether the database that is shown is still there.
+const GLANCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Opens the pages of an event, if they are wanted; addresses of the command line replace those of the configuration.
 pub(crate) fn open(
@@ -108,20 +112,25 @@ pub(crate) fn lines((plain, secure): (&[SocketAddr], &[SocketAddr])) -> Vec<Stri
 /// Shows an event of a database in the browser until a signal.
 ///
 /// # Errors
-/// When there is no such event, or an address is taken.
+/// When there is no such event, an address is taken, or the database is gone.
 pub fn show(
     database: &Path,
     event: Option<&str>,
     config: &HttpConfig,
     addresses: &[SocketAddr],
 ) -> Result<Exit, Failure> {
-    let events = Store::read(database)?.events()?;
+    let store = Store::read(database)?;
+    let events = store.events()?;
     let event = find_event(&events, event)?;
     let server = open(config, addresses, database, &event.name, None, None)?;
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
     server.iter().flat_map(|server| lines(server.addresses())).for_each(|line| err_line!("{line}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    runtime.map_err(|e| Failure::Other(e.to_string()))?.block_on(shutdown.finishing().cancelled());
-    Ok(Exit::Done)
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.map_err(|e| Failure::Other(e.to_string()))?.block_on(async {
+        while timeout(GLANCE, shutdown.finishing().cancelled()).await.is_err() {
+            store.check_place()?;
+        }
+        Ok(Exit::Done)
+    })
 }

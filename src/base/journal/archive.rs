@@ -2,11 +2,13 @@
 
 use super::{
     EventId, GameState, Store, StoreError,
+    operations::stored,
     row::{self, int, unsigned},
 };
 use referee::{
     Color,
     entry::{GameId, PlayerId},
+    operation::Action,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::HashSet;
@@ -34,7 +36,7 @@ pub struct EndedGame<'a> {
     pub cause: &'a str,
     /// True if it counts.
     pub counts: bool,
-    /// The names of black and white and the Game_ID, where they were asked for.
+    /// The names that black and white had in the game, and the Game_ID, where they were asked for.
     pub names: [Option<&'a str>; 3],
 }
 
@@ -76,14 +78,31 @@ impl Store {
                     "SELECT {COLUMNS}, {names} FROM games g
                      WHERE g.event = ?1 AND g.ended_at IS NOT NULL AND {which} ORDER BY g.number"
                 );
+                let swaps = if with_names { swaps(&snapshot, event)? } else { vec![] };
                 let mut games = snapshot.prepare_cached(&sql)?;
                 let mut rows = games.query((event, int(seq)))?;
                 while let Some(row) = rows.next()? {
-                    f(ended_game(row)?);
+                    f(ended_game(row, &swaps)?);
                 }
             }
             snapshot.commit()?;
             Ok(last)
+        })
+    }
+
+    /// The names that black and white of a game had in it, and its Game_ID if it has one; `None` if there is no such game.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn names(&self, EventId(event): EventId, game: GameId) -> Result<Option<Vec<String>>, StoreError> {
+        self.database().check(|conn| {
+            let swaps = swaps(conn, event)?;
+            let sql = format!("SELECT {COLUMNS}, {NAMES} FROM games g WHERE g.event = ? AND g.number = ?");
+            let mut games = conn.prepare_cached(&sql)?;
+            let mut rows = games.query((event, int(game.0)))?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            let names = ended_game(row, &swaps)?.names;
+            Ok(Some(names.into_iter().flatten().map(str::to_owned).collect()))
         })
     }
 
@@ -142,9 +161,9 @@ impl Store {
         EventId(event): EventId,
         login: &str,
         until: i64,
-        is_shown: &mut dyn FnMut(GameId, [PlayerId; 2], i64) -> bool,
+        is_shown: &mut dyn FnMut(GameId, i64) -> bool,
     ) -> Result<Option<(GameId, Color)>, StoreError> {
-        let sql = "SELECT g.number, g.black = p.player, g.black, g.white, g.ended_at FROM games g
+        let sql = "SELECT g.number, g.black = p.player, g.ended_at FROM games g
              JOIN players p ON p.event = g.event AND p.player IN (g.black, g.white)
              WHERE g.event = ?1 AND g.ended_at <= ?2
              AND (p.name = ?3 OR substr(p.name, 1, length(?3) + 1) = ?3 || '+')
@@ -154,8 +173,8 @@ impl Store {
             let mut games = conn.prepare_cached(sql)?;
             let mut rows = games.query((event, until, login))?;
             while let Some(row) = rows.next()? {
-                let (game, players) = (number(row)?, [PlayerId(row.get(2)?), PlayerId(row.get(3)?)]);
-                if is_shown(game, players, row.get(4)?) {
+                let game = number(row)?;
+                if is_shown(game, row.get(2)?) {
                     let color = if row.get(1)? { Color::Black } else { Color::White };
                     return Ok(Some((game, color)));
                 }
@@ -169,20 +188,43 @@ fn number(row: &Row<'_>) -> rusqlite::Result<GameId> {
     unsigned(row, 0).map(GameId)
 }
 
-fn ended_game<'a>(row: &'a Row<'_>) -> rusqlite::Result<EndedGame<'a>> {
+/// A place that was given to a substitute: since when, and who had it until then.
+type Swap = (i64, PlayerId, String);
+
+/// The places that were given to substitutes, the first first.
+fn swaps(conn: &Connection, event: i64) -> rusqlite::Result<Vec<Swap>> {
+    let sql = "SELECT * FROM operations WHERE event = ? AND action = 'swapped' ORDER BY seq";
+    let swap = |row: &Row<'_>| match stored(row)?.action {
+        Action::Swapped { player, out, .. } => Ok(Some((row.get(2)?, player, out))),
+        _ => Ok(None),
+    };
+    conn.prepare_cached(sql)?.query_map([event], swap)?.filter_map(Result::transpose).collect()
+}
+
+/// Of a game that runs, the end is that of time.
+fn ended_game<'a>(row: &'a Row<'_>, swaps: &'a [Swap]) -> rusqlite::Result<EndedGame<'a>> {
     let text = |at: usize| row.get_ref(at)?.as_str_or_null().map_err(|why| row::bad(at, why.to_string()));
+    let players = [PlayerId(row.get(3)?), PlayerId(row.get(4)?)];
+    let ended = row.get::<_, Option<i64>>(6)?.unwrap_or(i64::MAX);
+    // A player's place is given away between two games.
+    let former = |player: PlayerId| swaps.iter().find(|(at, of, _)| *of == player && *at >= ended);
+    let [black, white] = players.map(|player| former(player).map(|(_, _, out)| out.as_str()));
     Ok(EndedGame {
         game: number(row)?,
         stage: row.get(1)?,
         round: row.get(2)?,
-        players: [PlayerId(row.get(3)?), PlayerId(row.get(4)?)],
+        players,
         started: row.get(5)?,
-        ended: row.get(6)?,
+        ended,
         plies: row.get::<_, Option<u32>>(7)?.unwrap_or(0),
         result: text(8)?.unwrap_or_default(),
         cause: text(9)?.unwrap_or_default(),
         counts: text(10)? == Some(GameState::Counted.name()),
-        names: [text(11)?, text(12)?, text(13)?],
+        names: [
+            text(11)?.map(|now| black.unwrap_or(now)),
+            text(12)?.map(|now| white.unwrap_or(now)),
+            text(13)?,
+        ],
     })
 }
 
@@ -263,6 +305,27 @@ mod tests {
     }
 
     #[test]
+    fn a_game_has_the_names_that_its_players_had_then() {
+        let (_directory, store) = league();
+        // The place of the second player was given away after its second game.
+        let swapped = "INSERT INTO operations (event, seq, at, number, by_, reason, action, words, details)
+             VALUES (1, 4, 2, 1, 'kai', 'ill', 'swapped', '', '{\"action\":\"swapped\",\"player\":0,\"out\":\"secret\",\"substitute\":\"mori\"}')";
+        store.database().conn.execute_batch(swapped).unwrap();
+        let names = |game| store.names(EventId(1), GameId(game)).unwrap().map(|names| names.join(" "));
+        let known = [1, 2, 3, 4].map(names);
+        let known = known.each_ref().map(|names| names.as_deref());
+        assert_eq!(
+            known,
+            [Some("secret kawa game1"), Some("kawa+trip secret game2"), Some("kawa mori game3"), None]
+        );
+        let mut ended = vec![];
+        let each =
+            &mut |game: EndedGame<'_>| ended.push(game.names.map(|name| name.unwrap().to_owned()).join(" "));
+        store.ended_since(EventId(1), 0, true, each).unwrap();
+        assert_eq!(ended.iter().map(|names| Some(names.as_str())).collect::<Vec<_>>(), known[..3]);
+    }
+
+    #[test]
     fn first_moves_begin_with_the_opening() {
         let (_directory, store) = league();
         let first = |most: usize| {
@@ -282,7 +345,7 @@ mod tests {
         assert_eq!(store.changed_games(event, 1, 2).unwrap(), [GameId(2)]);
         assert_eq!(store.games_ended_after(event, 2).unwrap(), HashSet::from([GameId(3)]));
         let last = |until: i64, hidden: u64| {
-            store.last_game_of(event, "kawa", until, &mut |game, _, _| game.0 != hidden).unwrap()
+            store.last_game_of(event, "kawa", until, &mut |game, _| game.0 != hidden).unwrap()
         };
         assert_eq!(last(9, 0), Some((GameId(3), Color::Black)));
         assert_eq!(last(9, 3), Some((GameId(2), Color::Black)), "the name has a trip there");

@@ -1,6 +1,7 @@
 //! Opening a database file: identification, SQLite settings, schema.
 
 use super::{StoreError, defence};
+use platform::files::{Identity, Stamp};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::{
     fs,
@@ -27,6 +28,8 @@ const RETRY_DELAY: Duration = Duration::from_millis(10);
 pub(super) struct Database {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
+    /// The file when it was opened, where the system can say.
+    identity: Option<Identity>,
 }
 
 /// The file beside a database whose name has this end, such as `-wal`.
@@ -50,6 +53,11 @@ pub fn databases_in(directory: &Path) -> Vec<PathBuf> {
 }
 
 impl Database {
+    /// True if the path still leads to the file that was opened.
+    pub(super) fn is_in_place(&self) -> bool {
+        Stamp::at(&self.path).ok().map(|stamp| stamp.identity) == self.identity
+    }
+
     /// Opens or creates a database for writing.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let begun = Instant::now();
@@ -111,7 +119,8 @@ impl Database {
             .map_err(|error| StoreError::sql(path, error))?;
         // One canonical path per file, so that two links to it share one lock.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let db = Self { conn, path };
+        let identity = Stamp::at(&path).ok().map(|stamp| stamp.identity);
+        let db = Self { conn, path, identity };
         db.check(|conn| {
             defence::harden(conn)?;
             conn.busy_timeout(PATIENCE)?;

@@ -12,6 +12,9 @@ pub enum StoreError {
     /// There is no such file.
     #[error("there is no database `{}`{}; name another one (`--db FILE` where the command has this option)", .0.display(), listed(.1))]
     Missing(PathBuf, Vec<PathBuf>),
+    /// The file that is followed is not there any more, or another one has its name.
+    #[error("database `{}` was deleted, moved or replaced while it was shown", .0.display())]
+    Gone(PathBuf),
     /// The file is not a database, or it is damaged.
     #[error("`{}` is not a database, or it is damaged: {}", .0.display(), .1)]
     NotADatabase(PathBuf, #[source] Arc<rusqlite::Error>),

@@ -178,6 +178,17 @@ impl Store {
         &self.database.path
     }
 
+    /// Looks whether the file that was opened still has its name.
+    ///
+    /// # Errors
+    /// When it was deleted, moved or replaced: what is read of it would be shown for ever.
+    pub fn check_place(&self) -> Result<(), StoreError> {
+        match self.database.is_in_place() {
+            true => Ok(()),
+            false => Err(StoreError::Gone(self.path().to_owned())),
+        }
+    }
+
     fn database(&self) -> &Database {
         &self.database
     }

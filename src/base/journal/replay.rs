@@ -100,6 +100,22 @@ fn log_of_results() -> String {
     log_where("l.kind <> 'started'")
 }
 
+impl Store {
+    /// What the operator did, verdicts and ends of the event after an entry of the log, up to another one, with their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn told(&self, event: EventId, after: u64, until: u64) -> Result<Vec<(u64, Stamped)>, StoreError> {
+        self.database().check(|conn| {
+            let names = event_names(conn, event)?;
+            let sql = log_where("l.seq <= ? AND l.kind IN ('operation', 'verdict', 'closed')");
+            let entry = |row: &Row<'_>| Ok((row::unsigned(row, 1)?, stamped(conn, event, row, &names)?));
+            let places = (event.0, row::int(after), row::int(until));
+            conn.prepare_cached(&sql)?.query_map(places, entry)?.collect()
+        })
+    }
+}
+
 fn log_where(condition: &str) -> String {
     format!(
         "SELECT l.kind, l.seq, {} FROM log l LEFT JOIN games g ON g.id = l.game \

@@ -25,8 +25,9 @@ pub struct Tally {
     pub day: i64,
     /// Games won by black, drawn, won by white.
     pub results: [u64; 3],
-    /// What each of those games consists of, where that is known: its ending and the hash of its moves.
-    pub moves: Vec<(Outcome, u64)>,
+    /// What each of those games consists of, where that is known: its place in the results, its ending before any ruling and
+    /// the hash of its moves.
+    pub moves: Vec<(usize, Outcome, u64)>,
     /// Games with a known duration, and their seconds together.
     pub timed: (u64, f64),
 }
@@ -54,7 +55,7 @@ struct Key {
 #[derive(Default)]
 struct Count {
     results: [u64; 3],
-    moves: Vec<(Outcome, u64)>,
+    moves: Vec<(usize, Outcome, u64)>,
     timed: (u64, i64),
 }
 
@@ -88,8 +89,8 @@ impl Store {
     /// When the database cannot be read.
     pub fn tallies(&self, event: EventId, fineness: Fineness<'_>) -> Result<Vec<Tally>, StoreError> {
         self.database().check(|conn| {
-            let sql = "SELECT black, white, times, machine, result, cause, started_at, ended_at, moves_hash
-                FROM games WHERE event = ?1 AND state = 'counted'";
+            let sql = "SELECT black, white, times, machine, coalesce(ended_result, result),
+                coalesce(ended_cause, cause), started_at, ended_at, moves_hash, result FROM games WHERE event = ?1 AND state = 'counted'";
             let mut games = conn.prepare_cached(sql)?;
             let mut rows = games.query([event.0])?;
             let mut counting = Counting::default();
@@ -112,14 +113,16 @@ impl Counting {
             part: fineness.moments.partition_point(|&moment| moment <= ended),
             day: if fineness.by_day && started.is_some() { ended / DAY } else { 0 },
         };
-        let result = text(4)?;
+        let result = text(9)?;
         let count = self.counts.entry(key).or_default();
         let place = ["black", "draw", "white"].iter().position(|word| result == Some(word));
         if let Some(place) = place {
             count.results[place] += 1;
-        }
-        if let (Some(outcome), Some(moves)) = (row::outcome(row, 4)?, row.get::<_, Option<i64>>(8)?) {
-            count.moves.push((outcome, moves.cast_unsigned()));
+            // What was not over has no game that it repeats, whatever it was ruled to have ended with.
+            let ended = row::outcome(row, 4)?.filter(|ended| ended.counts());
+            if let (Some(ended), Some(moves)) = (ended, row.get::<_, Option<i64>>(8)?) {
+                count.moves.push((place, ended, moves.cast_unsigned()));
+            }
         }
         if let Some(started) = started.filter(|&started| started <= ended) {
             count.timed = (count.timed.0 + 1, count.timed.1.saturating_add(ended.saturating_sub(started)));

@@ -191,11 +191,8 @@ impl Ledger {
     /// The results of those games that repeat no other one of the ledger move for move.
     fn distinct_results(&mut self, tally: &Tally, nodes: [usize; 2]) -> [u64; 3] {
         let (mut results, players) = (tally.results, nodes.map(|node| node as u64));
-        for &(outcome, moves) in &tally.moves {
-            let place = outcome.black_half_points().map(|half_points| usize::from(2 - half_points.min(2)));
-            if let Some(place) =
-                place.filter(|_| !self.distinct.is_new(Some(GameKey::new(players, outcome, moves))))
-            {
+        for &(place, ended, moves) in &tally.moves {
+            if !self.distinct.is_new(Some(GameKey::new(players, ended, moves))) {
                 results[place] -= 1;
                 self.counts.repeats += 1;
             }

@@ -157,8 +157,8 @@ pub trait HostDesk: Send + Sync {
     /// Why not.
     fn pair(&self, black: &str, white: &str) -> Result<String, Message>;
 
-    /// Shows a line to everybody in the extended mode.
-    fn tell(&self, line: &str);
+    /// Shows a line to everybody in the extended mode, about a private game to its players alone.
+    fn tell(&self, game: Option<GameId>, line: &str);
 
     /// Hears that the event was paused or resumed.
     fn changed(&self);
@@ -492,7 +492,7 @@ impl Operations {
             return refuse(Language::announcement_needs_words);
         }
         let done = self.recorded(by, reason, None, Action::Announced { text: text.to_owned() });
-        self.tell(&format!("##[OPERATOR] {text}\n"));
+        self.tell(None, &format!("##[OPERATOR] {text}\n"));
         Ok(done)
     }
 
@@ -531,7 +531,7 @@ impl Operations {
         let done = self.recorded(by, reason, undoes, action);
         self.0.sink.happened(renamed);
         host.kick(&Whom::Name(out), &sent_away(reason));
-        host.tell(&format!("##[OPERATOR] {}\n", done.text));
+        host.tell(None, &format!("##[OPERATOR] {}\n", done.text));
         Ok(done)
     }
 
@@ -572,7 +572,7 @@ impl Operations {
             None => action.to_string(),
         };
         let number = self.record(by, reason, None, action);
-        self.tell(&format!("##[OPERATOR] {text}\n"));
+        self.tell(Some(game), &format!("##[OPERATOR] {text}\n"));
         Ok(Done { number, text })
     }
 
@@ -705,10 +705,10 @@ impl Operations {
         }
     }
 
-    /// Shows a line to everybody in the extended mode, where there is a network.
-    pub fn tell(&self, line: &str) {
+    /// Shows a line to everybody in the extended mode, where there is a network; about a private game to its players alone.
+    pub fn tell(&self, game: Option<GameId>, line: &str) {
         let host = self.0.state.lock().host.clone();
-        host.iter().for_each(|host| host.tell(line));
+        host.iter().for_each(|host| host.tell(game, line));
     }
 }
 

@@ -153,8 +153,8 @@ impl Dispatcher<'_> {
 
     /// Records a decision, and shows it to who is connected.
     fn decided(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
-        let done = self.done(asked, undoes, action);
-        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
+        let (game, done) = (action.game(), self.done(asked, undoes, action));
+        self.operations.tell(game, &format!("##[OPERATOR] {}\n", done.text));
         done
     }
 

@@ -98,7 +98,8 @@ impl EventNetwork {
         lobby.visits = visits.clone();
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
-        host.operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
+        let stored = (plan.database.clone(), plan.name.clone());
+        host.operations.set_host(Some(Arc::new(LobbyDesk { host: host.clone(), stored })));
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
         let remote = Remote { players, wait, returning, missing };
         let leave = CancellationToken::new();

@@ -184,7 +184,10 @@ impl League {
         let (host, arrivals) = HostContext::new(&config, lobby, self.admission);
         let games = Arc::new(LeagueGames::new(operations.clone(), path.clone(), journal.event()));
         operations.set_games(Some(games.clone()));
-        operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
+        operations.set_host(Some(Arc::new(LobbyDesk {
+            host: host.clone(),
+            stored: (path.clone(), config.name.clone()),
+        })));
         let interventions = operations.interventions();
         let context =
             LeagueContext { host, sink, adjourn: shutdown.adjourning().clone(), interventions, games };

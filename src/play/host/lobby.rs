@@ -170,11 +170,9 @@ impl Lobby {
         }
         self.displace(request, &place)?;
         let id = self.shown_id(request);
-        if let Matchmaking::Scheduled(entrants) = &mut self.matchmaking {
-            let bound = entrants.admit(name, &id, trip.as_deref(), *extended)?;
-            bound.into_iter().for_each(|bound| self.arranger.sink().keep(SideRecord::Bound(bound)));
-        } else {
-            self.recognise(request, &id);
+        match self.is_open() {
+            true => self.recognise(request, &id),
+            false => self.admit(name, &id, trip.as_deref(), *extended)?,
         }
         let login = self.enter(request, id, Status::Connected, mailbox, place);
         self.visited(login, |name, address| format!("{name} logged in from {address}"));
@@ -187,6 +185,21 @@ impl Lobby {
             Matchmaking::Open(_) => {}
         }
         Ok(logged_in(request, login, notes, None))
+    }
+
+    /// Admits an entrant of the event, known by its trip from then on, or a spectator.
+    pub(super) fn admit(
+        &mut self,
+        name: &str,
+        id: &str,
+        trip: Option<&str>,
+        extended: bool,
+    ) -> Result<(), Refusal> {
+        if let Matchmaking::Scheduled(entrants) = &mut self.matchmaking {
+            let bound = entrants.admit(name, id, trip, extended)?;
+            bound.into_iter().for_each(|bound| self.arranger.sink().keep(SideRecord::Bound(bound)));
+        }
+        Ok(())
     }
 
     /// Whether the operator keeps a login out: by a ban, or, of players who have not played yet, by a closed registration.
@@ -292,11 +305,12 @@ impl Lobby {
         mailbox: Mailbox,
         place: Arc<Place>,
     ) -> LoginId {
-        let LoginRequest { name, password, extended, .. } = request.clone();
+        let LoginRequest { name, password, extended, trip, .. } = request.clone();
         // shogi-server sends chat to players in a game, too.
         let (mark, chats_in_games) = (request.mark(), self.config.compat == Compat::ShogiServer);
         self.presence.enter(Player {
             mark,
+            trip,
             name,
             id,
             password,

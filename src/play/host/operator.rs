@@ -4,7 +4,7 @@ use super::{
     context::HostContext,
     lobby::Lobby,
     mailbox::Message,
-    presence::{LoginId, Status},
+    presence::{LoginId, Player, Status},
 };
 use arena::operations::{
     Asked, Done, GamesDesk, HostDesk, Intervention, Operations, command::Command, request::ListedPlayer,
@@ -13,6 +13,7 @@ use contest::schedule::Pairing;
 use journal::{EventId, GameRow, Store};
 use notation::csa::game_name::{GameName, Wish};
 use parking_lot::Mutex;
+use plan::http::is_private;
 use referee::{
     AbortBy, Color, Outcome,
     entry::{Entry, GameId, PlayerId},
@@ -22,11 +23,32 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use words::{Language, refuse};
 
 /// The lobby, as the operator sees it. It is called on the operator's thread, and locks the lobby as its own thread does.
-pub(super) struct LobbyDesk(pub HostContext);
+pub(super) struct LobbyDesk {
+    pub host: HostContext,
+    /// The database of the event, and its name there.
+    pub stored: (PathBuf, String),
+}
+
+impl LobbyDesk {
+    /// The names of the players of a private game; of a game that the database does not have yet nobody's.
+    fn players_in_private(&self, game: GameId) -> Option<Vec<String>> {
+        let private = self.host.lobby().config.http.private.clone();
+        if private.is_empty() {
+            return None;
+        }
+        let (database, event) = &self.stored;
+        let names = Store::read(database).and_then(|store| match store.event_named(event)? {
+            Some(event) => store.names(event, game),
+            None => Ok(None),
+        });
+        let names = names.ok().flatten().unwrap_or_default();
+        (names.is_empty() || names.iter().any(|name| is_private(&private, name))).then_some(names)
+    }
+}
 
 impl HostDesk for LobbyDesk {
     fn players(&self) -> Vec<ListedPlayer> {
-        let lobby = self.0.lobby();
+        let lobby = self.host.lobby();
         let players = lobby.presence.iter().map(|(_, player)| ListedPlayer {
             name: player.name.clone(),
             address: player.place.address.to_string(),
@@ -38,19 +60,19 @@ impl HostDesk for LobbyDesk {
     }
 
     fn absent(&self) -> Vec<String> {
-        self.0.lobby().absent()
+        self.host.lobby().absent()
     }
 
     fn buoys(&self) -> Vec<String> {
-        self.0.lobby().buoys.names()
+        self.host.lobby().buoys.names()
     }
 
     fn is_open(&self) -> bool {
-        self.0.lobby().is_open()
+        self.host.lobby().is_open()
     }
 
     fn kick(&self, whom: &Whom, line: &str) -> (usize, usize) {
-        let lobby = self.0.lobby();
+        let lobby = self.host.lobby();
         let meant = |name: &str, address| whom.is(name, address);
         let players = lobby.presence.iter().filter(|(_, player)| meant(&player.name, player.place.address));
         players.fold((0, 0), |(all, playing), (_, player)| {
@@ -60,25 +82,31 @@ impl HostDesk for LobbyDesk {
     }
 
     fn delete_buoy(&self, name: &str) -> bool {
-        self.0.lobby().buoys.take_away(name)
+        self.host.lobby().buoys.take_away(name)
     }
 
     fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), words::Message> {
-        self.0.lobby().swap(out, substitute)
+        self.host.lobby().swap(out, substitute)
     }
 
     fn pair(&self, black: &str, white: &str) -> Result<String, words::Message> {
-        self.0.lobby().pair_by_hand([black, white])
+        self.host.lobby().pair_by_hand([black, white])
     }
 
-    fn tell(&self, line: &str) {
-        let (lobby, line) = (self.0.lobby(), Arc::<str>::from(line));
-        let players = lobby.presence.iter().filter(|(_, player)| player.extended);
+    fn tell(&self, game: Option<GameId>, line: &str) {
+        let among = game.and_then(|game| self.players_in_private(game));
+        let (lobby, line) = (self.host.lobby(), Arc::<str>::from(line));
+        let hears = |player: &Player| {
+            among
+                .as_ref()
+                .is_none_or(|names| names.iter().any(|name| [&player.id, &player.name].contains(&name)))
+        };
+        let players = lobby.presence.iter().filter(|(_, player)| player.extended && hears(player));
         players.for_each(|(_, player)| player.mailbox.show(line.clone()));
     }
 
     fn changed(&self) {
-        self.0.lobby().switched();
+        self.host.lobby().switched();
     }
 }
 
@@ -93,9 +121,15 @@ impl Lobby {
         let Some(player) = self.swap_entrant(out, substitute)? else {
             return refuse(Language::league_has_no_places);
         };
-        // Who watched as a spectator until now waits for a game.
-        if let Some((login, _)) = self.presence.named(substitute) {
-            self.await_round(login);
+        // Who watched as a spectator until now waits for a game, and is known by its secret from then on.
+        if let Some((login, Player { id, trip, mailbox, .. })) = self.presence.named(substitute) {
+            let (id, trip, mailbox) = (id.clone(), trip.clone(), mailbox.clone());
+            match self.admit(substitute, &id, trip.as_deref(), true) {
+                Ok(()) => self.await_round(login),
+                Err(refusal) => {
+                    _ = mailbox.tell(Message::SentAway(refusal.lines.trim().replace('\n', ": ").into()))
+                }
+            }
         }
         let renamed = self.arranger.roster().rename(out, substitute);
         let name = substitute.to_owned();
@@ -220,7 +254,7 @@ impl LeagueGames {
             _ => {}
         }
         let done = self.done(asked, undoes, action);
-        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
+        self.operations.tell(Some(asked.game), &format!("##[OPERATOR] {}\n", done.text));
         Ok(done)
     }
 

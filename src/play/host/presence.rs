@@ -67,6 +67,8 @@ pub struct Player {
     pub password: String,
     /// What the player's logins have in common; `None` where the player has no secret.
     pub mark: Option<String>,
+    /// The trip of the name and the secret, where no password is checked.
+    pub trip: Option<String>,
     /// True if the player uses the extended mode.
     pub extended: bool,
     /// The state.

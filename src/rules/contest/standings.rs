@@ -360,10 +360,23 @@ impl Standings {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> =
             seeds(&self.stages, self.players(), stage).map(PlayerId::at).collect();
-        let source = here.entry.source(stage).map(|source| self.ranking(source)).unwrap_or_default();
-        entrants.extend(source.iter().skip(here.entry.skip.into()).map(|row| row.player));
+        if let Some(source) = here.entry.source(stage) {
+            // All stages that take players of one table count them alike.
+            let table = self.ranking(source).iter().map(|row| row.player).collect();
+            entrants.extend(self.in_line(table, source + 1).into_iter().skip(here.entry.skip.into()));
+            entrants = self.in_line(entrants, stage);
+        }
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
         entrants
+    }
+
+    /// Players with those at the end who had withdrawn before a stage: the next in line enter in their stead.
+    fn in_line(&self, players: Vec<PlayerId>, stage: usize) -> Vec<PlayerId> {
+        let begin = (u8::try_from(stage).unwrap_or(u8::MAX), 1);
+        let (out, mut line): (Vec<_>, Vec<_>) =
+            players.into_iter().partition(|player| self.arbitration.is_out(*player, begin));
+        line.extend(out);
+        line
     }
 
     /// The table of a stage, best first; empty for a stage that does not exist. [`Row`] documents the tie-breaks.
@@ -557,7 +570,8 @@ impl Standings {
         };
         // A game that another result was given to is as new as it was; one that was left out is evidence from now on.
         let known = taken.game.map_or((None, true), |game| (game.key, game.is_new));
-        self.count(&GameEnded::new(game, *pairing, outcome, 0), known);
+        let moves_hash = taken.game.and_then(|game| game.moves);
+        self.count(&GameEnded { moves_hash, ..GameEnded::new(game, *pairing, outcome, 0) }, known);
         if !outcome.counts() {
             self.succeed(pairing, taken);
         }

@@ -53,8 +53,8 @@ struct Half {
     goal: String,
     lower: u8,
     black: u8,
-    /// True if it repeats no earlier game.
-    is_new: bool,
+    /// What it consists of, and true if it repeats no earlier game.
+    evidence: (Option<GameKey>, bool),
     players: [usize; 2],
 }
 
@@ -96,9 +96,10 @@ pub fn sets(
             Opening::of_usi(start, moves).and_then(|opening| opening.goal())
         });
         let Some(goal) = goal.clone() else { return Ok(()) };
-        let is_new = row
-            .outcome
-            .is_none_or(|outcome| distinct.is_new(GameKey::of(&row.pairing, outcome, row.moves_hash)));
+        // A game is as new as it was before a ruling gave it another result.
+        let ended = row.ruling.map_or(row.outcome, |ruling| Some(ruling.was)).filter(|ended| ended.counts());
+        let key = ended.and_then(|ended| GameKey::of(&row.pairing, ended, row.moves_hash));
+        let is_new = distinct.is_new(key);
         let set = names.entry(goal.clone()).or_insert_with_key(|goal| set_of(goal, &line)).clone();
         let players = [row.pairing.black, row.pairing.white].map(|player| player.index());
         let lower = if players[0] < players[1] { black } else { 2 - black.min(2) };
@@ -109,13 +110,13 @@ pub fn sets(
             Some(half) if half.goal == goal && half.players == [players[1], players[0]] => {
                 sums.pairs += 1;
                 sums.level += u64::from(half.black == black);
-                if half.is_new && is_new {
+                if distinct.is_new_pair([half.evidence, (key, is_new)]) {
                     sums.pentanomial[usize::from(half.lower + lower).min(4)] += 1;
                 }
             }
             other => {
                 other.into_iter().for_each(|half| single(&mut sets, &half));
-                halves.insert(place, Half { set, goal, lower, black, is_new, players });
+                halves.insert(place, Half { set, goal, lower, black, evidence: (key, is_new), players });
             }
         }
         Ok(())
@@ -140,7 +141,7 @@ pub fn family(goal: &str) -> String {
 
 /// Counts a game without a pair.
 fn single(sets: &mut BTreeMap<String, Sums>, half: &Half) {
-    if let Some(sums) = sets.get_mut(&half.set).filter(|_| half.is_new) {
+    if let Some(sums) = sets.get_mut(&half.set).filter(|_| half.evidence.1) {
         sums.trinomial[usize::from(half.lower).min(2)] += 1;
     }
 }
@@ -222,22 +223,136 @@ pub fn table(sets: &[OpeningSet], words: Language) -> Exhibit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use journal::{EventHead, Journal};
-    use referee::{
-        AbortBy, Color, Outcome, WinBy,
-        entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    use contest::{
+        stage::{Format, Stage},
+        standings::Standings,
     };
+    use journal::{EventHead, Journal, Moves};
+    use ledger::Ledger;
+    use referee::{
+        AbortBy, Color, DrawBy, Outcome, WinBy,
+        entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+        operation::{Action, NamedGame, Operation},
+    };
+    use std::path::Path;
+
+    const HEAD: EventHead<'_> =
+        EventHead { name: "e", kind: "run", plan: r#"{"engines":[]}"#, fingerprint: "{}" };
+
+    fn opened() -> Entry {
+        let players = vec!["a".to_owned(), "b".to_owned()];
+        Entry::Opened(Opened { name: "e".to_owned(), players, format: String::new(), resumed: false })
+    }
+
+    fn place(index: u64, attempt: u32) -> Pairing {
+        let [black, white] = if index.is_multiple_of(2) { [0, 1] } else { [1, 0] }.map(PlayerId);
+        Pairing { stage: 0, index, attempt, round: 1, pair: index / 2, opening: index / 2, black, white }
+    }
+
+    /// Entries of a test of two players: of its pairs many are alike, some games get another result, some do not count any
+    /// more, and some of these are played again.
+    fn entries(mut dice: impl FnMut(u64) -> u64) -> Vec<Entry> {
+        let win = |color| Outcome::Win { winner: color, by: WinBy::Resignation };
+        let outcomes = [win(Color::Black), win(Color::White), Outcome::Draw { by: DrawBy::Sennichite }];
+        let (mut entries, mut number, mut orders, mut over) = (vec![opened()], 0, 0, vec![]);
+        let mut game = |index: u64, attempt: u32, kind: u64, over: &mut Vec<_>, entries: &mut Vec<Entry>| {
+            number += 1;
+            let (game, pairing, moves) = (GameId(number), place(index, attempt), 2 * kind + index % 2);
+            let (start, opening) = (EVEN.to_owned(), "7g7f".to_owned());
+            entries.push(Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }));
+            let was = outcomes[(moves % 3) as usize];
+            let ended = GameEnded { moves_hash: Some(moves), ..GameEnded::new(game, pairing, was, 9) };
+            entries.push(Entry::GameEnded(ended));
+            over.push((game, pairing, was, kind));
+        };
+        for pair in 0..8 {
+            let kind = dice(4);
+            (2 * pair..2 * pair + 2).for_each(|index| game(index, 0, kind, &mut over, &mut entries));
+            if dice(2) == 0 {
+                continue;
+            }
+            let (id, pairing, was, kind) = over.swap_remove(dice(over.len() as u64) as usize);
+            let named = NamedGame { game: id, black: String::new(), white: String::new(), round: 1 };
+            let outcome = match dice(5) {
+                at @ 0..3 => outcomes[at as usize],
+                _ => Outcome::Aborted { by: AbortBy::Annulled },
+            };
+            let again = dice(3) == 0;
+            let action = match again {
+                true => Action::Replayed { game: named, pairing, was },
+                false => Action::Ruled { game: named, pairing, was: Some(was), outcome },
+            };
+            if !again && outcome == was {
+                continue;
+            }
+            orders += 1;
+            let (by, reason) = ("kai".to_owned(), String::new());
+            entries.push(Entry::Operator(Box::new(Operation {
+                number: orders,
+                by,
+                reason,
+                undoes: None,
+                action,
+            })));
+            if again && dice(2) == 0 {
+                game(pairing.index, pairing.attempt + 1, kind, &mut over, &mut entries);
+            }
+        }
+        entries
+    }
+
+    /// The report's standings, the sequential test, the sets of openings and the ledger read one database.
+    #[test]
+    fn every_statistic_counts_the_same_games_of_one_event() {
+        rsshogi::board::init();
+        let directory = tempfile::tempdir().unwrap();
+        for seed in 0..24 {
+            let mut state = referee::rating::mix::mix(seed + 1);
+            let dice = |sides: u64| {
+                state = referee::rating::mix::mix(state);
+                (state >> 20) % sides
+            };
+            counts_alike(&directory.path().join(format!("{seed}.db")), entries(dice));
+        }
+    }
+
+    fn counts_alike(path: &Path, entries: Vec<Entry>) {
+        let journal = Journal::open(path, &HEAD).unwrap().start(vec![], || ()).unwrap();
+        journal.append((1..).zip(entries).map(|(at, entry)| Stamped { at, entry }));
+        let store = journal.finish().unwrap();
+        let event = store.events().unwrap().remove(0);
+        let stage = Stage { format: Format::Sprt { max_games: 1000 }, games: 2, ..Stage::default() };
+        let mut standings = Standings::new(&[stage], 2);
+        store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry)).unwrap();
+        let (total, seen) = (standings.total(), path.display());
+        let (a, b) = (PlayerId(0), PlayerId(1));
+        let test = standings.sequence().unwrap().finished;
+        assert_eq!(test.pentanomial, total.pentanomial(a, b), "the test of {seen}");
+        assert_eq!(test.trinomial.iter().sum::<u64>(), total.distinct_games(), "the test of {seen}");
+        let sets = sets(&store, &event, &|_, _| "all".to_owned()).unwrap();
+        assert_eq!(sets[0].games, total.games(), "the openings of {seen}");
+        if sets[0].level.1 > 0 {
+            assert_eq!(sets[0].difference, Some(total.numbers(a, b)), "the openings of {seen}");
+        }
+        let mut ledger = Ledger::default();
+        ledger.read(path).unwrap();
+        let counts = ledger.counts();
+        assert_eq!(counts.games, total.distinct_games(), "the ledger of {seen}");
+        assert_eq!(counts.games + counts.repeats, event.counted, "the ledger of {seen}");
+        let rated = ledger.rate(&[]).unwrap();
+        let row = rated.groups[0].rows.iter().find(|row| ledger.nodes()[row.node].name == "a").unwrap();
+        let met = total.distinct_between(a, b);
+        let score = (met.wins as f64 + met.draws as f64 / 2.0) / met.games() as f64;
+        assert!((row.score.unwrap() - score).abs() < 1e-9, "the ledger of {seen}: {:?}, {score}", row.score);
+    }
 
     #[test]
     fn a_game_that_is_played_on_has_the_line_that_it_began_with() {
         rsshogi::board::init();
         let directory = tempfile::tempdir().unwrap();
-        let head = EventHead { name: "e", kind: "run", plan: r#"{"engines":[]}"#, fingerprint: "{}" };
         let journal =
-            Journal::open(&directory.path().join("e.db"), &head).unwrap().start(vec![], || ()).unwrap();
-        let players = vec!["a".to_owned(), "b".to_owned()];
-        let opened = Opened { name: "e".to_owned(), players, format: String::new(), resumed: false };
-        journal.append([Stamped { at: 1, entry: Entry::Opened(opened) }]);
+            Journal::open(&directory.path().join("e.db"), &HEAD).unwrap().start(vec![], || ()).unwrap();
+        journal.append([Stamped { at: 1, entry: opened() }]);
         let win = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
         let games = [
             (0, "7g7f 3c3d", Outcome::Aborted { by: AbortBy::Stopped }),
@@ -246,9 +361,7 @@ mod tests {
         ];
         for (number, (index, opening, outcome)) in (1..).zip(games) {
             let game = GameId(number);
-            let [black, white] = if index == 0 { [0, 1] } else { [1, 0] }.map(PlayerId);
-            let pairing =
-                Pairing { stage: 0, index, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+            let pairing = place(index, 0);
             let (start, opening) = (EVEN.to_owned(), opening.to_owned());
             let started = GameStarted { game, pairing, start, opening, times: None };
             journal.append([

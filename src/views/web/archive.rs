@@ -5,8 +5,10 @@ use crate::{
     desk::{Desk, FRESH, NoAnswer},
     game::Game,
     lists::{Found, Line},
+    live::Item,
     opening,
 };
+use journal::{EventId, Store, StoreError};
 use notation::record::Format;
 use referee::{
     Color,
@@ -14,11 +16,7 @@ use referee::{
 };
 use report::plot::plain;
 use serde::Deserialize;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Range,
-    time::Instant,
-};
+use std::{collections::BTreeSet, ops::Range, time::Instant};
 use words::{Language, Message};
 
 /// Games on a page of the archive.
@@ -194,9 +192,7 @@ impl Desk {
         let site = self.site();
         let veil = site.now(|live| Veil {
             names: live.names.clone(),
-            hidden: live.ids.iter().map(|id| live.facts.is_private(id)).collect(),
             private: live.private.clone(),
-            has_patterns: !live.facts.private.is_empty(),
             running: live.running(),
             until: self.horizon(),
         });
@@ -255,7 +251,7 @@ impl Desk {
         let (mut total, mut lines, all_shown) = (0, vec![], veil.is_thin());
         for game in catalogue.newest() {
             if game.ended > veil.until
-                || !(all_shown || veil.reveals(GameId(game.number), game.players, Some(game.ended)))
+                || !(all_shown || veil.reveals(GameId(game.number), Some(game.ended)))
                 || !filter.fits(game)
                 || !game.begins_with(&codes)
             {
@@ -291,7 +287,7 @@ impl Desk {
         let (store, event) = self.store()?;
         let mut catalogue = site.0.questions.catalogue.lock();
         catalogue.refresh(store, event.id, &site.config().private)?;
-        let shown = |game: &&Entry| veil.reveals(GameId(game.number), game.players, Some(game.ended));
+        let shown = |game: &&Entry| veil.reveals(GameId(game.number), Some(game.ended));
         catalogue.oldest().take(most).filter(shown).for_each(|game| f(game, &veil));
         Ok(())
     }
@@ -309,6 +305,14 @@ impl Desk {
         Ok(store.changed_games(event.id, after, until)?)
     }
 
+    /// What the operator did and the event told after an entry, up to another one.
+    pub fn told(&mut self, after: u64, until: u64) -> Result<Vec<Item>, NoAnswer> {
+        let private = self.veil()?.private;
+        let (store, event) = self.store()?;
+        let told = store.told(event.id, after, until)?;
+        Ok(told.iter().filter_map(|(seq, stamped)| Item::told(*seq, &stamped.entry, &private)).collect())
+    }
+
     /// A game as far as viewers may see it; `None` where there is none, or it is private.
     pub fn game(&mut self, id: GameId) -> Result<Option<Game>, NoAnswer> {
         let site = self.site();
@@ -322,9 +326,8 @@ impl Desk {
             return Ok(None);
         }
         let ids = [&game.row.black, &game.row.white].map(String::as_str);
-        let name = if !veil.has_patterns { None } else { store.game_name(event.id, id)? };
         let facts = site.now(|live| live.facts.clone()).ok_or(NoAnswer::NotYet)?;
-        if ids.iter().any(|id| facts.is_private(id)) || name.is_some_and(|name| facts.is_private(&name)) {
+        if is_private(store, event.id, id, &facts.private)? {
             return Ok(None);
         }
         let pairing = game.row.pairing;
@@ -340,16 +343,13 @@ impl Desk {
     /// The last game that a login name has lines of and that viewers may see, and its colour there. A player of an open
     /// league has a trip behind the name.
     pub fn last_game_of(&mut self, name: &str) -> Result<Option<(GameId, Color)>, NoAnswer> {
-        let veil = self.veil()?;
+        let (veil, site) = (self.veil()?, self.site());
         let (store, event) = self.store()?;
-        let is_shown = &mut |game: GameId, players: [PlayerId; 2], ended: i64| {
-            veil.reveals(game, players.map(|player| player.0), Some(ended))
+        let private = &site.config().private;
+        let is_shown = &mut |game: GameId, ended: i64| {
+            veil.reveals(game, Some(ended)) && !is_private(store, event.id, game, private).unwrap_or(true)
         };
-        let Some((game, color)) = store.last_game_of(event.id, name, veil.until, is_shown)? else {
-            return Ok(None);
-        };
-        // The feed may not have come to the game yet, and then does not know that it is private.
-        Ok(self.game(game)?.map(|_| (game, color)))
+        Ok(store.last_game_of(event.id, name, veil.until, is_shown)?)
     }
 
     /// The record of a game, as far as viewers may see it.
@@ -377,15 +377,18 @@ impl Desk {
     }
 }
 
-/// What is kept from viewers. Of the store they are shown games that are over for them, and no others: a game that runs
+/// True if the store says that a game is private: the feed may not have come to it yet.
+fn is_private(store: &Store, event: EventId, game: GameId, private: &[String]) -> Result<bool, StoreError> {
+    let names = if private.is_empty() { None } else { store.names(event, game)? };
+    Ok(names.iter().flatten().any(|name| plan::http::is_private(private, name)))
+}
+
+/// What is kept from viewers, beside the private games that the catalogue leaves out. Of the store they are shown games that are over for them, and no others: a game that runs
 /// is shown as the feed has released it.
 pub(crate) struct Veil {
     names: Vec<String>,
-    /// Private players, by number.
-    hidden: Vec<bool>,
     private: BTreeSet<GameId>,
-    has_patterns: bool,
-    running: BTreeMap<u64, ()>,
+    running: BTreeSet<GameId>,
     /// The latest end that viewers may know of.
     until: i64,
 }
@@ -393,7 +396,7 @@ pub(crate) struct Veil {
 impl Veil {
     /// True if a game of the store, which ended then, is over for viewers.
     pub(crate) fn shows(&self, game: GameId, ended_at: Option<i64>) -> bool {
-        ended_at.is_some_and(|at| at <= self.until) && !self.running.contains_key(&game.0)
+        ended_at.is_some_and(|at| at <= self.until) && !self.running.contains(&game)
     }
 
     /// A player's name as it is shown.
@@ -403,20 +406,12 @@ impl Veil {
 
     /// True if nothing at all is hidden, as in most events: then no game has to be looked at.
     fn is_thin(&self) -> bool {
-        self.running.is_empty() && self.private.is_empty() && !self.hidden.contains(&true)
+        self.running.is_empty() && self.private.is_empty()
     }
 
-    /// True if a player is private, or may be: the store has players to whom the feed has not come yet.
-    fn hides(&self, player: u32) -> bool {
-        let known = usize::try_from(player).ok().and_then(|at| self.hidden.get(at));
-        known.copied().unwrap_or(self.has_patterns)
-    }
-
-    /// True if viewers are shown a game of the store between these players, which ended then.
-    fn reveals(&self, game: GameId, players: [u32; 2], ended_at: Option<i64>) -> bool {
-        self.shows(game, ended_at)
-            && !players.iter().any(|player| self.hides(*player))
-            && !self.private.contains(&game)
+    /// True if viewers are shown a game of the store, which ended then, as far as the feed has come.
+    fn reveals(&self, game: GameId, ended_at: Option<i64>) -> bool {
+        self.shows(game, ended_at) && !self.private.contains(&game)
     }
 }
 

@@ -175,8 +175,10 @@ impl Desk {
         let unseen =
             if until == i64::MAX { HashSet::new() } else { store.games_ended_after(event.id, until)? };
         let is_private = |game: u64| private.contains(&GameId(game));
-        let is_shown =
-            |game: u64| !running.contains_key(&game) && !unseen.contains(&GameId(game)) && !is_private(game);
+        let is_shown = |game: u64| {
+            let id = GameId(game);
+            !running.contains(&id) && !unseen.contains(&id) && !is_private(game)
+        };
         let report = &mut history.report;
         // Between two games of an event that is played none runs, either.
         report.sprt.iter_mut().for_each(|test| test.stopped = false);

@@ -97,6 +97,8 @@ pub(crate) struct Feed<'a> {
     /// The state of the event before the first look: nobody sees it before that look is over, so that no viewer takes a
     /// part of the past for the whole.
     fresh: Option<Live>,
+    /// When the event was created.
+    created_at: i64,
     hold: Hold,
     /// The time that viewers have for the last frame.
     room: Duration,
@@ -108,7 +110,8 @@ impl<'a> Feed<'a> {
     /// Nothing is open yet.
     pub(crate) fn new(site: &'a Site) -> Self {
         let (open, fresh, room) = (None, None, Duration::ZERO);
-        Self { site, open, fresh, hold: Hold::new(site.config().delay), room, boards: 0 }
+        let hold = Hold::new(site.config().delay);
+        Self { site, open, fresh, created_at: 0, hold, room, boards: 0 }
     }
 
     pub(crate) fn look(&mut self) -> Result<(), StoreError> {
@@ -152,12 +155,12 @@ impl<'a> Feed<'a> {
         live.name();
         items.extend(boards.into_iter().flat_map(|boards| boards.read(|boards| live.take_elsewhere(boards))));
         let thinned = shared.relay.is_crowded(items.len()).then(|| thinned(&items, live)).flatten();
-        let seq = live.seq;
+        let place = (self.created_at, live.seq);
         self.room = match is_first {
             // Whoever has waited for the event takes what there is from the store now.
-            true => shared.relay.send(vec![], None, seq, now()),
+            true => shared.relay.send(vec![], None, place, now()),
             false if items.is_empty() => Duration::ZERO,
-            false => shared.relay.send(items, thinned, seq, now()),
+            false => shared.relay.send(items, thinned, place, now()),
         };
         Ok(())
     }
@@ -179,7 +182,7 @@ impl<'a> Feed<'a> {
             return Ok(None);
         }
         let live = Live::new(&info, &plan, self.site.config().private.clone());
-        self.fresh = Some(live);
+        (self.fresh, self.created_at) = (Some(live), summary.created_at);
         self.hold = Hold::new(self.site.config().delay);
         // The new state knows none of them.
         self.boards = 0;
@@ -191,8 +194,8 @@ impl<'a> Feed<'a> {
 
 /// Folds entries with their numbers; returns what viewers are sent of them.
 fn fold(live: &mut Live, store: &Store, event: EventId, news: &mut Vec<(u64, Stamped)>) -> Vec<Item> {
-    let name = |game: GameId| store.game_name(event, game).ok().flatten();
-    news.drain(..).filter_map(|(seq, stamped)| live.take(seq, &stamped, name)).collect()
+    let names = |game: GameId| store.names(event, game).ok().flatten().unwrap_or_default();
+    news.drain(..).filter_map(|(seq, stamped)| live.take(seq, &stamped, names)).collect()
 }
 
 /// What a crowd of viewers of all games is told of a frame with very many moves: each game with more than [`MANY`] of them comes once,

@@ -33,9 +33,7 @@ pub struct Live {
     pub games: BTreeMap<GameId, RunningGame>,
     /// True if the names have to be made anew.
     unnamed: bool,
-    /// Running games that nobody is shown.
-    hidden: BTreeMap<GameId, ()>,
-    /// All games that nobody is shown, those that are over included: of them nothing is told later either.
+    /// Games that nobody is shown, running or over.
     pub private: BTreeSet<GameId>,
     /// Number of the last entry.
     pub seq: u64,
@@ -126,6 +124,21 @@ impl Item {
         }
     }
 
+    /// What viewers are told of an entry that is no part of a game, but of the operator's orders about private ones.
+    pub fn told(seq: u64, entry: &Entry, private: &BTreeSet<GameId>) -> Option<Self> {
+        let (g, message) = match entry {
+            Entry::Operator(operation) => {
+                (operation.action.game(), Message::of(|language| language.operation(operation)))
+            }
+            Entry::Verdict { verdict, .. } => (None, Message::of(|language| language.verdict(verdict))),
+            Entry::Closed => (None, Message::of(Language::event_is_over)),
+            _ => return None,
+        };
+        let [words, ja] = Language::ALL.map(|language| plain(message.text(language)));
+        let is_private = g.is_some_and(|game| private.contains(&game));
+        (!is_private).then_some(Self::Told { seq, g: g.map(|game| game.0), words, ja })
+    }
+
     /// The item as lists show it.
     pub fn short(&self) -> Self {
         match self {
@@ -166,7 +179,6 @@ impl Live {
             unnamed: true,
             fold: HistoryFold::new(info, false),
             games: BTreeMap::new(),
-            hidden: BTreeMap::new(),
             private: BTreeSet::new(),
             seq: 0,
             closed: false,
@@ -204,9 +216,9 @@ impl Live {
         self.ids.get(player.index()).map_or("?", String::as_str)
     }
 
-    /// Games that run as far as viewers know, private ones included: nothing of them is read from the store.
-    pub fn running(&self) -> BTreeMap<u64, ()> {
-        self.games.keys().chain(self.hidden.keys()).map(|game| (game.0, ())).collect()
+    /// Games that run as far as viewers know: nothing of them is read from the store.
+    pub fn running(&self) -> BTreeSet<GameId> {
+        self.games.keys().copied().collect()
     }
 
     /// A running game as it is shown.
@@ -242,12 +254,13 @@ impl Live {
         items
     }
 
-    /// Folds an entry; `game_name` looks up the Game_ID of a game. Returns what viewers are told of it.
+    /// Folds an entry; `names` looks up the names that a game had: those of its players then, and its Game_ID. Returns what
+    /// viewers are told of it.
     pub fn take(
         &mut self,
         seq: u64,
         stamped: &Stamped,
-        game_name: impl Fn(GameId) -> Option<String>,
+        names: impl Fn(GameId) -> Vec<String>,
     ) -> Option<Item> {
         let Stamped { at, entry } = stamped;
         self.seq = self.seq.max(seq);
@@ -269,10 +282,8 @@ impl Live {
                 let pairing = started.pairing;
                 let ids = [self.id(pairing.black), self.id(pairing.white)];
                 let private = !self.facts.private.is_empty()
-                    && (ids.iter().any(|id| self.facts.is_private(id))
-                        || game_name(started.game).is_some_and(|name| self.facts.is_private(&name)));
+                    && names(started.game).iter().any(|name| self.facts.is_private(name));
                 if private {
-                    self.hidden.insert(started.game, ());
                     self.private.insert(started.game);
                     return None;
                 }
@@ -295,37 +306,22 @@ impl Live {
                 is_seen.then_some(Item::Judged { g, p, s })
             }
             Entry::GameEnded(end) => {
-                let is_hidden = self.hidden.remove(&end.game).is_some();
                 // From now on the store has it, with all its moves.
                 self.games.remove(&end.game)?;
-                let ended = End::of(end, *at);
-                (!is_hidden).then_some(Item::Ended { g: end.game.0, end: ended })
+                Some(Item::Ended { g: end.game.0, end: End::of(end, *at) })
             }
             Entry::Operator(operation) => {
                 self.notice.fold(*at, &operation.action);
-                let g = operation.action.game();
-                if g.is_some_and(|game| self.private.contains(&game)) {
-                    return None;
-                }
-                let g = g.map(|game| game.0);
-                Some(told(seq, g, &Message::of(|language| language.operation(operation))))
-            }
-            Entry::Verdict { verdict, .. } => {
-                Some(told(seq, None, &Message::of(|language| language.verdict(verdict))))
+                Item::told(seq, entry, &self.private)
             }
             Entry::Closed => {
                 self.closed = true;
-                Some(told(seq, None, &Message::of(Language::event_is_over)))
+                Item::told(seq, entry, &self.private)
             }
+            Entry::Verdict { .. } => Item::told(seq, entry, &self.private),
             Entry::Bye { .. } | Entry::Fault { .. } | Entry::Memory { .. } => None,
         }
     }
-}
-
-/// A line of the stream.
-fn told(seq: u64, g: Option<u64>, message: &Message) -> Item {
-    let [words, ja] = Language::ALL.map(|language| plain(message.text(language)));
-    Item::Told { seq, g, words, ja }
 }
 
 #[cfg(test)]
@@ -350,7 +346,7 @@ mod tests {
         let mut live = Live::new(&info, stored, private.iter().map(|&name| name.to_owned()).collect());
         let players = vec!["ann".to_owned(), "bob".to_owned()];
         let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
-        live.take(1, &Stamped { at: 1, entry: Entry::Opened(opened) }, |_| None);
+        live.take(1, &Stamped { at: 1, entry: Entry::Opened(opened) }, |_| vec![]);
         live.name();
         live
     }
@@ -406,9 +402,9 @@ mod tests {
             let judged = referee::entry::Judged { game, ply, color, score, depth: None, nodes: None };
             Stamped { at: 6, entry: Entry::Judged(judged) }
         };
-        let item = live.take(2, &judged(1, 40), |_| None);
+        let item = live.take(2, &judged(1, 40), |_| vec![]);
         assert!(matches!(item, Some(Item::Judged { p: 1, s: 40, .. })), "{item:?}");
-        assert!(live.take(2, &judged(2, 900), |_| None).is_none());
+        assert!(live.take(2, &judged(2, 900), |_| vec![]).is_none());
         assert_eq!(live.shown(&live.games[&game]).judged, [(1, 40)]);
     }
 

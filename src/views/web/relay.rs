@@ -38,9 +38,9 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Number of its last entry.
-    pub fn seq(&self) -> u64 {
-        self.id.seq
+    /// Its id.
+    pub fn id(&self) -> FrameId {
+        self.id
     }
 
     /// True if it only says that the past was read, once or anew: nothing of that is in a frame.
@@ -82,9 +82,11 @@ impl Frame {
 /// What the stream is written in. Fields may be added; one that changes its meaning, or goes, is another version.
 const VERSION: u32 = 1;
 
-/// The id of a frame: the number of its last entry in the log, and its own number.
+/// The id of a frame: the event, the number of its last entry in the log, and its own number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameId {
+    /// When the event was created, which tells it from another one of its name or at its address.
+    pub event: i64,
     /// Number of the last entry.
     pub seq: u64,
     /// Number of the frame.
@@ -94,14 +96,20 @@ pub struct FrameId {
 impl FrameId {
     /// Reads an id as it is written.
     pub fn read(text: &str) -> Option<Self> {
-        let (seq, number) = text.split_once('-')?;
-        Some(Self { seq: seq.parse().ok()?, number: number.parse().ok()? })
+        let (event, place) = text.split_once('-')?;
+        let (seq, number) = place.split_once('-')?;
+        Some(Self { event: event.parse().ok()?, seq: seq.parse().ok()?, number: number.parse().ok()? })
+    }
+
+    /// True if who has seen this frame can go on with one of that event. Before the first look no event is known.
+    pub fn leads_to(self, event: i64) -> bool {
+        self.seq == 0 || self.event == event
     }
 }
 
 impl std::fmt::Display for FrameId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}", self.seq, self.number)
+        write!(f, "{}-{}-{}", self.event, self.seq, self.number)
     }
 }
 
@@ -126,12 +134,14 @@ pub enum Missed {
     Frames(Vec<Arc<Frame>>),
     /// With what the store has after this entry.
     Since(u64),
+    /// With the whole: the frame was one of another event.
+    Whole,
 }
 
 impl Relay {
     /// A relay whose frames are numbered from `first`, which is greater than all numbers of earlier runs.
     pub fn new(first: u64) -> Self {
-        let last = FrameId { seq: 0, number: first };
+        let last = FrameId { event: 0, seq: 0, number: first };
         Self {
             kept: Mutex::new(Kept { ring: VecDeque::new(), bytes: 0, last }),
             frames: broadcast::Sender::new(BEHIND),
@@ -158,10 +168,17 @@ impl Relay {
     }
 
     /// Sends what happened; `thinned` is what viewers of all games are told of it, where that is less. A frame without
-    /// anything is a beginning, from which everybody is led to the store. Returns the time that the viewers have to take it.
-    pub fn send(&self, items: Vec<Item>, thinned: Option<Vec<Item>>, seq: u64, now: i64) -> Duration {
+    /// anything is a beginning, from which everybody is led to the store. `event` and `seq` are those of its id. Returns the
+    /// time that the viewers have to take it.
+    pub fn send(
+        &self,
+        items: Vec<Item>,
+        thinned: Option<Vec<Item>>,
+        (event, seq): (i64, u64),
+        now: i64,
+    ) -> Duration {
         let mut kept = self.kept();
-        let id = FrameId { seq, number: kept.last.number + 1 };
+        let id = FrameId { event, seq, number: kept.last.number + 1 };
         let (all, games) = Default::default();
         let frame = Arc::new(Frame { id, now, items, thinned, all, games });
         kept.last = id;
@@ -196,6 +213,7 @@ impl Relay {
             None => Missed::Frames(vec![]),
             // The past was still being read then, and the frame after that has none of it.
             Some(seen) if seen.seq == 0 => Missed::Since(0),
+            Some(seen) if kept.last.seq > 0 && !seen.leads_to(kept.last.event) => Missed::Whole,
             Some(seen) if seen.number == kept.last.number => Missed::Frames(vec![]),
             Some(seen) => match kept.ring.iter().position(|frame| frame.id.number == seen.number + 1) {
                 Some(at) => Missed::Frames(kept.ring.range(at..).cloned().collect()),
@@ -233,28 +251,32 @@ mod tests {
     #[test]
     fn whoever_returns_gets_the_frames_in_between_or_is_sent_to_the_store() {
         let (relay, id) = (Relay::new(1000), FrameId::read);
-        relay.send(vec![], None, 5, 0);
+        relay.send(vec![], None, (9, 5), 0);
         assert!(
-            matches!(relay.follow(id("0-1000")).1, Missed::Since(0)),
+            matches!(relay.follow(id("0-0-1000")).1, Missed::Since(0)),
             "it came before the event was shown"
         );
         for seq in 6..9 {
-            relay.send(vec![told(seq)], None, seq, 0);
+            relay.send(vec![told(seq)], None, (9, seq), 0);
         }
-        let Missed::Frames(frames) = relay.follow(id("6-1002")).1 else { panic!("the frames are kept") };
+        let Missed::Frames(frames) = relay.follow(id("9-6-1002")).1 else { panic!("the frames are kept") };
         assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
-        assert!(matches!(relay.follow(id("8-1004")).1, Missed::Frames(frames) if frames.is_empty()));
-        assert!(matches!(relay.follow(id("4-77")).1, Missed::Since(4)), "a frame of an earlier run");
-        let early = relay.follow(id("0-1000")).1;
+        assert!(matches!(relay.follow(id("9-8-1004")).1, Missed::Frames(frames) if frames.is_empty()));
+        assert!(matches!(relay.follow(id("9-4-77")).1, Missed::Since(4)), "a frame of an earlier run");
+        for foreign in ["8-6-1002", "8-8-1004", "8-4-77"] {
+            let missed = relay.follow(id(foreign)).1;
+            assert!(matches!(missed, Missed::Whole), "another event at this address: {missed:?}");
+        }
+        let early = relay.follow(id("0-0-1000")).1;
         assert!(matches!(early, Missed::Since(0)), "a page from before the past was read: {early:?}");
     }
 
     #[test]
     fn an_event_is_one_line_whatever_it_tells() {
         let relay = Relay::new(0);
-        relay.send(vec![], None, 1, 0);
-        relay.send(vec![told(2)], None, 2, 0);
-        let Missed::Frames(frames) = relay.follow(FrameId::read("1-1")).1 else { panic!() };
+        relay.send(vec![], None, (9, 1), 0);
+        relay.send(vec![told(2)], None, (9, 2), 0);
+        let Missed::Frames(frames) = relay.follow(FrameId::read("9-1-1")).1 else { panic!() };
         let text = String::from_utf8(frames[0].text(None).to_vec()).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("data: ")).count(), 1);
         assert_eq!(text.trim_end().lines().count(), 3);
@@ -264,11 +286,11 @@ mod tests {
     fn a_crowd_is_sent_large_frames_more_rarely_and_an_empty_room_costs_no_text() {
         let relay = Relay::new(0);
         let many: Vec<Item> = (0..10_000).map(told).collect();
-        assert_eq!(relay.send(many.clone(), None, 1, 0), Duration::ZERO);
+        assert_eq!(relay.send(many.clone(), None, (9, 1), 0), Duration::ZERO);
         let crowd: Vec<_> = (0..100).map(|_| relay.follow(None)).collect();
-        let breath = relay.send(many.clone(), None, 2, 0);
+        let breath = relay.send(many.clone(), None, (9, 2), 0);
         assert!(breath > Duration::from_millis(500), "{breath:?}");
-        assert!(relay.send(many, Some(vec![told(3)]), 3, 0) < breath, "what was thinned takes less");
+        assert!(relay.send(many, Some(vec![told(3)]), (9, 3), 0) < breath, "what was thinned takes less");
         assert!(relay.is_crowded(1000) && !relay.is_crowded(50));
         drop(crowd);
         assert!(!relay.is_crowded(100_000), "nobody is there");

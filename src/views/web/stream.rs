@@ -49,6 +49,7 @@ pub async fn events(
     let seen = seen.unwrap_or_else(|| site.0.relay.last());
     let mut first = VecDeque::from([Bytes::from_static(b"retry: 2000\n\n")]);
     match missed {
+        Missed::Whole => first.push_back(event("reset", site.0.relay.last(), "{}").into()),
         Missed::Frames(frames) => first.extend(frames.iter().map(|frame| frame.text(game))),
         Missed::Since(seq) => {
             let id = site.0.relay.last();
@@ -62,7 +63,7 @@ pub async fn events(
             }
         }
     }
-    let viewer = Viewer { first, receiver, site, game, seen: seen.seq, origin: asker() };
+    let viewer = Viewer { first, receiver, site, game, seen, origin: asker() };
     let body = Body::from_stream(stream::unfold(viewer, |mut viewer| async move {
         let text = viewer.next().await?;
         Some((Ok::<_, Infallible>(text), viewer))
@@ -80,8 +81,8 @@ struct Viewer {
     receiver: broadcast::Receiver<Arc<Frame>>,
     site: Site,
     game: Option<GameId>,
-    /// The last entry that it knows of.
-    seen: u64,
+    /// The last frame that it knows of.
+    seen: FrameId,
     /// Its address, which pays for what is asked later.
     origin: IpAddr,
 }
@@ -99,13 +100,17 @@ impl Viewer {
             match tokio::time::timeout(HEARTBEAT, self.receiver.recv()).await {
                 Err(_) => return Some(Bytes::from_static(b":\n\n")),
                 Ok(Ok(frame)) => {
-                    let seq = std::mem::replace(&mut self.seen, frame.seq());
+                    let seen = std::mem::replace(&mut self.seen, frame.id());
                     if frame.is_beginning() {
                         let (id, game) = (self.site.0.relay.last(), self.game);
-                        let items = self.site.ask_for(self.origin, move |desk| since(desk, seq, game)).await;
-                        let text = match items {
-                            Ok(Some(items)) => event("news", id, &data(now(), &items)),
-                            _ => event("reset", id, "{}"),
+                        let ask = move |desk: &mut Desk| since(desk, seen.seq, game);
+                        let text = match seen.leads_to(id.event) {
+                            true => self.site.ask_for(self.origin, ask).await.ok().flatten(),
+                            false => None,
+                        };
+                        let text = match text {
+                            Some(items) => event("news", id, &data(now(), &items)),
+                            None => event("reset", id, "{}"),
                         };
                         return Some(text.into());
                     }
@@ -125,7 +130,8 @@ impl Viewer {
     }
 }
 
-/// Everything since an entry that the relay has no more: each game that began or ended, as a whole; `None`: too much.
+/// Everything since an entry that the relay has no more: each game that began or ended, as a whole, and what was told
+/// beside them; `None`: too much.
 fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<Item>>, NoAnswer> {
     let site = desk.site();
     let running = |live: &Live| {
@@ -139,7 +145,8 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
         .into_iter()
         .filter(|id| only.is_none_or(|only| only == *id) && !running.iter().any(|game| game.id() == *id))
         .collect();
-    if over.len() > MAX_MISSED {
+    let told = desk.told(seq, horizon)?;
+    if over.len() + told.len() > MAX_MISSED {
         return Ok(None);
     }
     // Of the boards of other machines nobody keeps which have vanished: all have, and those that are there come again.
@@ -155,6 +162,7 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
         }
     }
     items.extend(running.into_iter().map(|game| Item::Started { game: Box::new(game) }));
+    items.extend(told.into_iter().filter(|item| only.is_none() || item.game() == only));
     Ok(Some(items))
 }
 
@@ -163,18 +171,35 @@ mod tests {
     use super::*;
     use crate::{catalogue::tests::play, feed::Feed, server::site_of};
     use futures_util::StreamExt;
+    use journal::{EventHead, Journal, Store};
+    use referee::{
+        entry::Entry,
+        operation::{Action, Operation},
+    };
+    use std::path::Path;
+
+    fn pauses(path: &Path) {
+        let head = EventHead { name: "e", kind: "run", plan: "{}", fingerprint: "{}" };
+        let journal = Journal::open(path, &head).unwrap().start(vec![], || ()).unwrap();
+        let (action, by, reason) = (Action::Paused, "kai".to_owned(), String::new());
+        let operation = Operation { number: 1, by, reason, undoes: None, action };
+        journal.happened(Entry::Operator(Box::new(operation)));
+        journal.finish().unwrap();
+    }
 
     #[tokio::test]
     async fn a_viewer_who_returns_while_the_past_is_read_misses_nothing_of_it() {
-        for seen in [Some("1-1"), None] {
+        for (since_creation, is_foreign) in [(Some(0), false), (None, false), (Some(1), true)] {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("event.db");
             play(&path, &[(1, 0, 1), (2, 1, 0), (3, 0, 1)]);
             let site = site_of(&path, "e");
             let mut feed = Feed::new(&site);
             feed.open = feed.begin().unwrap();
-            // One has seen an earlier run, the other a page of this one.
-            let since = seen.map_or_else(|| site.0.relay.last().to_string(), str::to_owned);
+            // One has seen an earlier run, one a page of this one, and one an event that had the name before.
+            let created_at = Store::read(&path).unwrap().events().unwrap()[0].created_at;
+            let seen = since_creation.map(|before| format!("{}-1-1", created_at - before));
+            let since = seen.unwrap_or_else(|| site.0.relay.last().to_string());
             let asked = Asked { since: Some(since.clone()), game: None };
             let viewer = events(State(site.clone()), Query(asked), HeaderMap::new()).await.unwrap();
             let mut body = viewer.into_body().into_data_stream();
@@ -183,13 +208,19 @@ mod tests {
             feed.look().unwrap();
             let told = body.next().await.unwrap().unwrap();
             let told = String::from_utf8(told.to_vec()).unwrap();
+            if is_foreign {
+                assert!(told.starts_with("event: reset\n"), "{told}");
+                continue;
+            }
             let games = [1, 2, 3].map(|game| told.contains(&format!("\"number\":{game},")));
             assert_eq!(games, [true; 3], "{since}: {told}");
             // A look that fails is followed by one that reads the past anew, and more by now.
             feed.open = None;
             play(&path, &[(4, 0, 1)]);
+            pauses(&path);
             feed.look().unwrap();
             let told = String::from_utf8(body.next().await.unwrap().unwrap().to_vec()).unwrap();
+            assert!(told.contains("paused the event"), "what the operator did: {told}");
             assert!(told.contains("\"number\":4,") && !told.contains("\"number\":1,"), "{told}");
         }
     }
@@ -198,8 +229,8 @@ mod tests {
     fn an_event_is_shown_once_something_of_it_was_read() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("event.db");
-        let head = journal::EventHead { name: "e", kind: "run", plan: "{}", fingerprint: "{}" };
-        journal::Journal::open(&path, &head).unwrap().into_store();
+        let head = EventHead { name: "e", kind: "run", plan: "{}", fingerprint: "{}" };
+        Journal::open(&path, &head).unwrap().into_store();
         let site = site_of(&path, "e");
         let mut feed = Feed::new(&site);
         assert!(feed.begin().unwrap().is_none(), "with a delay its players would be unknown for as long");

@@ -200,6 +200,7 @@ mod tests {
     use referee::{
         Color, Outcome, WinBy,
         entry::{GameEnded, GameId, Opened, PlayerId},
+        operation::{Action, NamedGame, Operation},
         pairing::Pairing,
     };
 
@@ -254,6 +255,26 @@ mod tests {
         assert_eq!(first[1].id, "x/0/verdict/1");
         let wants: Vec<_> = first.iter().map(Notice::ends_test).collect();
         assert_eq!(wants, [false, true, false], "the end after a verdict is no news of the test");
+    }
+
+    #[test]
+    fn an_end_after_games_were_played_again_is_another_one_without_their_faults() {
+        let mut entries = entries(false);
+        let Entry::GameEnded(lost) = entries[1].clone() else { panic!("{:?}", entries[1]) };
+        let (number, black, white) = (lost.game, "good".to_owned(), "bad".to_owned());
+        let game = NamedGame { game: number, black, white, round: 0 };
+        let action = Action::Replayed { game, pairing: lost.pairing, was: lost.outcome };
+        let (by, reason) = ("kai".to_owned(), String::new());
+        entries.push(Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action })));
+        let (game, pairing) = (GameId(7), Pairing { attempt: 1, ..lost.pairing });
+        let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
+        entries.push(Entry::GameEnded(GameEnded::new(game, pairing, outcome, 40)));
+        entries.push(Entry::Closed);
+        let notices = told(&entries);
+        let ends: Vec<_> = notices.iter().filter(|notice| notice.kind == NoticeKind::End).collect();
+        let faults = ends.iter().map(|end| end.body["players"][1]["faults"].clone()).collect::<Vec<_>>();
+        assert_eq!(faults, [6, 5]);
+        assert!(ends[0].id != ends[1].id && ends.iter().all(|end| end.body["games"] == 6), "{ends:?}");
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Dispatcher<'_> {
             self.fold_into(Stamped { at: now(), entry: Entry::Entered { player, name } }, &mut batch);
             self.journal.append_with(batch, records);
         });
-        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
+        self.operations.tell(None, &format!("##[OPERATOR] {text}\n"));
         Done { number, text }
     }
 }

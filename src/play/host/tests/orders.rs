@@ -2,7 +2,7 @@
 
 use super::driver::{Client, Host, begin};
 use arena::operations::{
-    command::Command,
+    command::{Command, RuledResult},
     request::{Answer, Request},
 };
 use plan::serve::ServeConfig;
@@ -68,6 +68,31 @@ fn a_muted_player_is_heard_by_nobody_and_told_so() {
     assert!(order(&host, delete()).unwrap_err().contains("no buoy"));
     quiet.say("%%GETBUOYCOUNT buoy_x-600-10");
     assert_eq!(quiet.next("##[GETBUOYCOUNT]"), "##[GETBUOYCOUNT] -1");
+}
+
+#[test]
+fn a_ruling_on_a_private_game_is_told_its_players_alone() {
+    for (private, is_told) in [("none*", true), ("kawa", false)] {
+        let mut config = ServeConfig { grace: Some(60), ..ServeConfig::default() };
+        config.http.private = vec![private.to_owned()];
+        let host = Host::start(config);
+        let mut watcher = host.connect().login_x1("watcher", "secret");
+        let [mut kawa, mut mori] = pair_up(&host);
+        kawa.say("%TORYO");
+        kawa.next("#LOSE");
+        mori.next("#WIN");
+        let request = Request {
+            named: None,
+            reason: Some("a fault".to_owned()),
+            event: None,
+            command: Command::Rule { game: 1, result: RuledResult::Draw },
+        };
+        host.operate(|operations| operations.carry_out("kai", &request)).unwrap();
+        kawa.next("##[OPERATOR] ruled");
+        watcher.say("%%VERSION");
+        let first = watcher.next("##[");
+        assert_eq!(first.starts_with("##[OPERATOR]"), is_told, "{private}: {first}");
+    }
 }
 
 #[test]

@@ -134,12 +134,13 @@ fn plays_with(
     (name, secret): (&str, &str),
 ) -> Result<bool, StoreError> {
     let Some(event) = store.event_named(event)? else { return Ok(false) };
-    let (Some(game), Some(key)) = (store.game(event, game)?, store.trip_key(event)?) else {
+    let (Some(names), Some(key)) = (store.names(event, game)?, store.trip_key(event)?) else {
         return Ok(false);
     };
     let Some(shown) = trip(&key, name, secret) else { return Ok(false) };
     let id = format!("{name}+{shown}");
-    let plays = |name: &str| [&game.row.black, &game.row.white].into_iter().any(|player| player == name);
+    // A substitute has not played the games of who had the place before.
+    let plays = |name: &str| names.iter().take(2).any(|player| player == name);
     let trips = store.entrant_trips(event)?;
     let enters = trips.iter().any(|entrant| entrant.name == name && entrant.trip == shown);
     Ok(plays(&id) || enters && plays(name))

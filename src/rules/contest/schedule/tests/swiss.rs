@@ -411,6 +411,27 @@ fn a_penalty_counts_in_the_table_at_once_and_in_pairings_from_the_next_round_on(
 }
 
 #[test]
+fn the_next_in_line_enters_a_stage_instead_of_who_has_withdrawn_in_the_break_before() {
+    let last = Stage { entrants: Some(2), ..stage(Format::RoundRobin { cycles: 1 }, 2) };
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 2 }, 1), last], 6, 1);
+    play_round(&mut host);
+    play_round(&mut host);
+    let entrants = |host: &Host| host.standings.entrants(1);
+    let table: Vec<PlayerId> = host.standings.ranking(0).iter().map(|row| row.player).collect();
+    assert_eq!(entrants(&host), table[..2]);
+    decided(&mut host, withdrawal(table[0].0, 2));
+    assert_eq!(entrants(&host), table[1..3]);
+    host.play(1, usize::MAX);
+    let finals: Vec<_> = host.counted().into_values().filter(|game| game.stage == 1).collect();
+    assert_eq!(finals.len(), 2);
+    assert!(finals.iter().all(|game| table[1..3].contains(&game.black) && table[1..3].contains(&game.white)));
+    // Once the stage was paired its players stay.
+    let late = Action::Withdrawn { player: table[1], name: String::new(), stage: 1, round: 1 };
+    decided(&mut host, late);
+    assert_eq!(entrants(&host), table[1..3]);
+}
+
+#[test]
 fn seeds_enter_later_stages_and_others_play_for_the_places_behind() {
     let entry = |seeded, of, skip| EntryRules { seeded, of, skip };
     let round_robin = stage(Format::RoundRobin { cycles: 1 }, 1);
