@@ -94,6 +94,16 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     EventInfo { engines, name, open, format: format.unwrap_or_else(|| info.format.clone()), ..info }
 }
 
+/// How the players of an event used their time, by [`PlayerId`].
+///
+/// # Errors
+/// When the database or the stored plan cannot be read.
+pub fn usage(store: &Store, event: &EventSummary) -> Result<Vec<Usage>, EventHistoryError> {
+    let mut fold = HistoryFold::new(&event_info(event, plan(event)?), true);
+    store.replay(event.id, Moves::With, &mut |stamped| fold.take(stamped))?;
+    Ok(fold.usage)
+}
+
 impl EventHistory {
     /// Reads an event; without moves the history has no times and no games.
     ///

@@ -33,10 +33,8 @@ fn content(table: &RoundTable, words: Language) -> Markup {
         link: Some(format!("/players/{}", player.0)),
         ..Cell::words(name)
     };
-    let [straight, turned] = [
-        table.exhibit_of(shown.clone(), words, name),
-        table.exhibit_of(shown.rev(), words, name),
-    ];
+    let [straight, turned] =
+        [table.exhibit_of(shown.clone(), words, name), table.exhibit_of(shown.rev(), words, name)];
     html! {
         @if table.rounds() == 0 { p { (words.no_rounds()) } } @else {
             div.straight { (straight.page(words.round_table())) }
