@@ -22,18 +22,13 @@ pub fn draw(state: &State, area: Rect, paint: &mut Paint<'_>) -> Rect {
         Format::Swiss { .. } => ranking(state, stage, paint.words.ties_of_swiss(), area, paint),
         _ if state.standings.is_ranked(stage)
             && (!state.info.ranking.is_usual()
-                || has_decisions(state, stage)
+                || state.standings.is_decided(stage)
                 || usize::from(area.height) > 2 * (state.standings.players() + 6)) =>
         {
             ranking(state, stage, paint.words.ties_of_points(), area, paint)
         }
         _ => area,
     }
-}
-
-/// True if an arbiter has changed the table of a stage.
-fn has_decisions(state: &State, stage: usize) -> bool {
-    u8::try_from(stage).is_ok_and(|stage| state.standings.arbitration().decisions(stage).next().is_some())
 }
 
 /// The table of a stage with its tie-breaks, in as many rows as it needs.

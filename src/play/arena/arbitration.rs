@@ -75,14 +75,14 @@ impl Bench<'_> {
                 if self.standings.arbitration().has_withdrawn(player) {
                     return refuse(|words| words.withdrawn_already(&name));
                 }
-                Action::Withdrawn { player, name, stage, round }
+                Action::Withdrawn { player, name, stage, round, holds: true }
             }
             Command::Return { player } => {
                 let (player, name) = self.entrant(player)?;
                 if !self.standings.arbitration().has_withdrawn(player) {
                     return refuse(|words| words.not_withdrawn(&name));
                 }
-                Action::Returned { player, name, stage, round }
+                Action::Withdrawn { player, name, stage, round, holds: false }
             }
             Command::Pair { black, white } => self.pairing([black, white])?,
             _ => return refuse(|_| "not an order about a player"),

@@ -595,7 +595,6 @@ impl Operations {
             | Action::Disqualified { .. }
             | Action::Placed { .. }
             | Action::Withdrawn { .. }
-            | Action::Returned { .. }
             | Action::PairingGiven { .. } => self.ask_games(by, reason, GameId(0), Command::Undo { number }),
             action => self.switch(by, reason, Some(number), action),
         }

@@ -410,11 +410,8 @@ impl Standings {
         let disqualified = self.arbitration.disqualified(round);
         let mut penalties = self.arbitration.penalties(at);
         penalties.retain(|player, _| !disqualified.contains(player));
-        let decided = TableDecisions {
-            penalties,
-            disqualified,
-            places: self.arbitration.places(at).collect(),
-        };
+        let decided =
+            TableDecisions { penalties, disqualified, places: self.arbitration.places(at).collect() };
         let entrants = self.entrants(stage);
         let out = &decided.disqualified;
         if out.is_empty() || matches!(here.format, Format::Knockout { .. }) {
@@ -463,9 +460,12 @@ impl Standings {
     /// or decisions of an arbiter of its own.
     pub fn is_ranked(&self, stage: usize) -> bool {
         let is_match = self.players() <= 2 && self.stages.len() == 1 && self.rules.is_usual();
-        let is_decided =
-            || self.arbitration.decisions(u8::try_from(stage).unwrap_or(u8::MAX)).next().is_some();
-        self.by_points() && (!is_match || is_decided())
+        self.by_points() && (!is_match || self.is_decided(stage))
+    }
+
+    /// True if an arbiter has changed the table of a stage.
+    pub fn is_decided(&self, stage: usize) -> bool {
+        u8::try_from(stage).is_ok_and(|stage| self.arbitration.decisions(stage).next().is_some())
     }
 
     /// The points of a player in the whole event, byes included, less the penalties.

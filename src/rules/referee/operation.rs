@@ -269,17 +269,8 @@ pub enum Action {
         stage: u8,
         /// That round, from 1; 0: none was.
         round: u32,
-    },
-    /// A player who had withdrawn plays again in later rounds.
-    Returned {
-        /// The player.
-        player: PlayerId,
-        /// Its name.
-        name: String,
-        /// The stage of the last round that was paired before, from 0.
-        stage: u8,
-        /// That round, from 1; 0: none was.
-        round: u32,
+        /// False if the player plays again in later rounds.
+        holds: bool,
     },
     /// An engine joined the event, and may have replaced another one, which begins no further game.
     Joined {
@@ -341,11 +332,8 @@ impl Action {
             Self::Placed { player, name, below, other, stage, holds } => {
                 Some(Self::Placed { player, name, below, other, stage, holds: !holds })
             }
-            Self::Withdrawn { player, name, stage, round } => {
-                Some(Self::Returned { player, name, stage, round })
-            }
-            Self::Returned { player, name, stage, round } => {
-                Some(Self::Withdrawn { player, name, stage, round })
+            Self::Withdrawn { player, name, stage, round, holds } => {
+                Some(Self::Withdrawn { player, name, stage, round, holds: !holds })
             }
             Self::PairingGiven { players, black, white, stage, round, holds } => {
                 Some(Self::PairingGiven { players, black, white, stage, round, holds: !holds })
@@ -364,8 +352,9 @@ impl Action {
             Self::Disqualified { player, name, holds, .. } => {
                 Self::Disqualified { player, name, stage, round, holds }
             }
-            Self::Withdrawn { player, name, .. } => Self::Withdrawn { player, name, stage, round },
-            Self::Returned { player, name, .. } => Self::Returned { player, name, stage, round },
+            Self::Withdrawn { player, name, holds, .. } => {
+                Self::Withdrawn { player, name, stage, round, holds }
+            }
             other => other,
         }
     }
@@ -460,8 +449,10 @@ impl fmt::Display for Action {
                     false => write!(f, "left `{name}` and `{other}` level in stage {stage}"),
                 }
             }
-            Self::Withdrawn { name, .. } => write!(f, "withdrew `{name}` from the next round on"),
-            Self::Returned { name, .. } => write!(f, "let `{name}` play again from the next round on"),
+            Self::Withdrawn { name, holds: true, .. } => {
+                write!(f, "withdrew `{name}` from the next round on")
+            }
+            Self::Withdrawn { name, .. } => write!(f, "let `{name}` play again from the next round on"),
             Self::Swapped { out, substitute, .. } => {
                 write!(f, "swapped `{out}` for `{substitute}`, who keeps the place and its games")
             }
@@ -652,11 +643,8 @@ impl InForce {
                 self.has_adjourned = true;
                 self.held.extend(held.map(|pairing| (game.game, pairing)));
             }
-            Action::Withdrawn { player, .. } | Action::Disqualified { player, holds: true, .. } => {
-                _ = self.withdrawn.insert(*player);
-            }
-            Action::Returned { player, .. } | Action::Disqualified { player, holds: false, .. } => {
-                _ = self.withdrawn.remove(player);
+            Action::Withdrawn { player, holds, .. } | Action::Disqualified { player, holds, .. } => {
+                _ = if *holds { self.withdrawn.insert(*player) } else { self.withdrawn.remove(player) };
             }
             Action::PlayedOn { game } | Action::Restarted { game } => drop(self.held.remove(&game.game)),
             Action::ClockSet { game, color, left_ms } => {
@@ -802,7 +790,6 @@ impl InForce {
             | Action::Disqualified { holds: true, .. }
             | Action::Placed { holds: true, .. }
             | Action::Withdrawn { .. }
-            | Action::Returned { .. }
             | Action::PairingGiven { holds: true, .. }) => {
                 action.taken_back().ok_or(NoInverse::Final(number, action.word()))
             }

@@ -104,8 +104,8 @@ impl Language {
                     false => format!("`{name}` と `{other}` を同順位に戻す（ステージ{stage}）"),
                 }
             }
-            A::Withdrawn { name, .. } => format!("`{name}` が次の回戦から棄権"),
-            A::Returned { name, .. } => format!("`{name}` が次の回戦から復帰"),
+            A::Withdrawn { name, holds: true, .. } => format!("`{name}` が次の回戦から棄権"),
+            A::Withdrawn { name, .. } => format!("`{name}` が次の回戦から復帰"),
             A::Joined { name, out: Some(out), .. } => format!("`{out}` を `{name}` に交代"),
             A::Joined { name, .. } => format!("`{name}` が途中参加"),
             A::MachineDropped { machine } => format!("マシン `{machine}` を除外"),

@@ -30,15 +30,12 @@ pub struct Arbitration {
 impl Arbitration {
     pub(super) fn fold(&mut self, operation: &Operation) {
         self.decisions.retain(|(_, decision)| Some(decision.number) != operation.undoes);
-        match &operation.action {
-            Action::Penalised { stage, .. }
-            | Action::Disqualified { stage, .. }
-            | Action::Placed { stage, .. }
-                if operation.undoes.is_none() =>
-            {
-                self.decisions.push((*stage, operation.clone()));
-            }
-            _ => {}
+        if let Action::Penalised { stage, .. }
+        | Action::Disqualified { stage, .. }
+        | Action::Placed { stage, .. } = operation.action
+            && operation.undoes.is_none()
+        {
+            self.decisions.push((stage, operation.clone()));
         }
         match &operation.action {
             Action::Penalised { player, points, stage, round, .. } => {
@@ -52,11 +49,8 @@ impl Arbitration {
                 true => self.places.push((*stage, [*player, *below])),
                 false => self.places.retain(|place| *place != (*stage, [*player, *below])),
             },
-            Action::Withdrawn { player, stage, round, .. } => {
-                self.withdrawals.push(((*stage, *round), *player, true));
-            }
-            Action::Returned { player, stage, round, .. } => {
-                self.withdrawals.push(((*stage, *round), *player, false));
+            Action::Withdrawn { player, stage, round, holds, .. } => {
+                self.withdrawals.push(((*stage, *round), *player, *holds));
             }
             Action::PairingGiven { players, stage, round, holds, .. } => {
                 let given = ((*stage, round.saturating_add(1)), *players);

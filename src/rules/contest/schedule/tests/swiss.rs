@@ -273,7 +273,7 @@ fn decided(host: &mut Host, action: Action) {
 }
 
 fn withdrawal(player: u32, round: u32) -> Action {
-    Action::Withdrawn { player: PlayerId(player), name: format!("p{player}"), stage: 0, round }
+    Action::Withdrawn { player: PlayerId(player), name: format!("p{player}"), stage: 0, round, holds: true }
 }
 
 /// Rounds of a Swiss of single games of whom the first player always beats the last one: its pairs and its bye.
@@ -304,7 +304,7 @@ fn who_has_withdrawn_is_not_paired_and_the_odd_one_out_has_the_bye() {
     );
     end_round(&mut host);
     let player = PlayerId(0);
-    decided(&mut host, Action::Returned { player, name: "p0".to_owned(), stage: 0, round: 3 });
+    decided(&mut host, Action::Withdrawn { player, name: "p0".to_owned(), stage: 0, round: 3, holds: false });
     let (pairs, bye) = play_round(&mut host);
     assert!(pairs.iter().any(|pair| pair.0 == 0), "who has come back plays: {pairs:?}");
     assert_eq!((pairs.len(), bye), (3, None));
