@@ -627,7 +627,18 @@ fn rounds_have_colours_and_byes() {
     let rounds = pages.json("/api/rounds");
     assert_eq!(rounds[0]["byes"], serde_json::json!([{"player": 2, "name": "c", "points": 1.0}]));
     assert_eq!(rounds[1]["encounters"][0]["blacks"], serde_json::json!([0, 1]));
+    let table = pages.get("/rounds/table").body;
+    let [straight, turned] =
+        [r#"div class="straight""#, r#"div class="turned""#].map(|at| table.find(at).unwrap());
+    let lines = [&table[straight..turned], &table[turned..]];
+    let of_a = |table: &str| table.split("</tr>").find(|row| row.contains(">a</a>")).unwrap().to_owned();
+    let [straight, turned] = lines.map(of_a);
+    let at = |row: &str, cell: &str| row.find(cell).unwrap();
+    assert!(straight.contains("/players/0") && at(&straight, "b+<") < at(&straight, "w=<"), "{straight}");
+    assert!(at(&turned, "w=<") < at(&turned, "b+<"), "the last round first: {turned}");
+    assert!(table.contains(">bye<") && table.contains(">bye=<"), "{table}");
     let page = pages.get("/rounds").body;
+    assert!(page.contains("href=\"/rounds/table\""), "{page}");
     assert!(page.contains("☗a") && page.contains("☖b") && page.contains("☗c"), "{page}");
     assert!(page.matches("round current").count() == 1 && page.contains("bye"), "{page}");
 }

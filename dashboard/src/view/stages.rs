@@ -22,6 +22,7 @@ pub fn draw(state: &State, area: Rect, paint: &mut Paint<'_>) -> Rect {
         Format::Swiss { .. } => ranking(state, stage, paint.words.ties_of_swiss(), area, paint),
         _ if state.standings.is_ranked(stage)
             && (!state.info.ranking.is_usual()
+                || state.standings.is_decided(stage)
                 || usize::from(area.height) > 2 * (state.standings.players() + 6)) =>
         {
             ranking(state, stage, paint.words.ties_of_points(), area, paint)

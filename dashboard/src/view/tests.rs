@@ -730,6 +730,22 @@ fn a_swiss_shows_its_tie_breaks_and_a_knock_out_its_bracket() {
 }
 
 #[test]
+fn a_small_terminal_shows_a_penalty_where_somebody_has_one() {
+    let swiss = vec![Stage { format: Format::Swiss { rounds: 3 }, games: 1, ..Stage::default() }];
+    for info in [info(), EventInfo { stages: swiss, ..info() }] {
+        let mut state = league(info);
+        let shown = |state: &State| text_of(&picture(state, &on(Screen::Table), 80, 24));
+        assert!(!shown(&state).contains("penalty"), "{}", shown(&state));
+        let (player, points) = (PlayerId(0), referee::points::Points::thousandths(500));
+        let action = Operated::Penalised { player, name: "a".to_owned(), points, stage: 0, round: 1 };
+        let (by, reason) = ("kai".to_owned(), "late".to_owned());
+        let operation = Operation { number: 1, by, reason, undoes: None, action };
+        state.fold(&Stamped { at: BEGIN, entry: Entry::Operator(Box::new(operation)) });
+        assert!(shown(&state).contains("penalty") && shown(&state).contains("0.5"), "{}", shown(&state));
+    }
+}
+
+#[test]
 fn the_number_of_a_game_is_not_shortened() {
     let mut state = State::new(info());
     state.fold(&ended(12_345, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));

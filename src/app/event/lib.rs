@@ -258,6 +258,9 @@ fn looked_up(database: &Path, name: Option<&str>) -> Result<(Report, Option<Meas
 /// A report with what only the database has of the event.
 pub(crate) fn completed(report: Report, store: &Store, event: &EventSummary) -> Result<Report, Failure> {
     let mut report = report.with_rows(store, event)?;
+    if report.duel().is_some() {
+        report.usage = ::report::usage(store, event)?;
+    }
     report.played_by = builds(store, event)?;
     report.tuning = Tuner::read(store, event, &plan(event)?)?.map(|tuner| tuner.report());
     Ok(report)

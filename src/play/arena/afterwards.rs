@@ -75,6 +75,8 @@ fn is_possible(command: &Command) -> bool {
         command,
         Command::Rule { .. }
             | Command::Penalty { .. }
+            | Command::Disqualify { .. }
+            | Command::Place { .. }
             | Command::Appeal { .. }
             | Command::Answer { .. }
             | Command::Announce { .. }
@@ -121,7 +123,9 @@ impl Afterwards {
             handed_out: None,
         };
         let (undoes, action) = match asked.order {
-            Command::Penalty { .. } => (None, bench.about_player(asked)?),
+            Command::Penalty { .. } | Command::Disqualify { .. } | Command::Place { .. } => {
+                (None, bench.about_player(asked)?)
+            }
             Command::Undo { number } if asked.game == GameId(0) => (Some(number), bench.back(number)?),
             Command::Rule { .. } | Command::Appeal { .. } | Command::Undo { .. } => {
                 let past = past(&self.database, self.event, asked.game)?;
@@ -220,8 +224,16 @@ mod tests {
         assert!(answer.ok, "{answer:?}");
         ordered(&database, r#"{"undo":{"number":1}}"#).unwrap().unwrap();
         assert_eq!(table(&database), (["0.5", "0.0", "1.0"].map(str::to_owned).to_vec(), true));
+        let unequal = ordered(&database, r#"{"place":{"player":"b","above":"c"}}"#).unwrap_err();
+        assert!(unequal.contains("not level"), "{unequal}");
+        ordered(&database, r#"{"disqualify":{"player":"a"}}"#).unwrap().unwrap();
+        assert_eq!(table(&database).0, ["0.0", "0.0", "0.0"]);
+        ordered(&database, r#"{"place":{"player":"b","above":"c"}}"#).unwrap().unwrap();
+        assert!(ordered(&database, r#"{"disqualify":{"player":"a"}}"#).unwrap_err().contains("already"));
+        ordered(&database, r#"{"undo":{"number":7}}"#).unwrap().unwrap();
+        assert_eq!(table(&database).0, ["0.5", "0.0", "1.0"]);
         let operations = Store::read(&database).unwrap().operations(journal::EventId(1)).unwrap();
-        assert_eq!(operations.len(), 6, "each with its reason: {operations:?}");
+        assert_eq!(operations.len(), 9, "each with its reason: {operations:?}");
     }
 
     #[test]

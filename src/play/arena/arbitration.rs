@@ -38,7 +38,7 @@ impl Bench<'_> {
             Command::Penalty { points, .. } if *points <= Points::ZERO => {
                 return refuse(Language::penalty_above_zero);
             }
-            Command::Penalty { .. }
+            Command::Penalty { .. } | Command::Disqualify { .. }
                 if format.is_some_and(|format| {
                     format.is_sequential() || matches!(format, Format::Knockout { .. })
                 }) =>
@@ -48,6 +48,22 @@ impl Bench<'_> {
             Command::Penalty { player, points } => {
                 let (player, name) = self.entrant(player)?;
                 Action::Penalised { player, name, points: *points, stage, round }
+            }
+            Command::Disqualify { player } => {
+                let (player, name) = self.entrant(player)?;
+                if self.standings.arbitration().disqualified((u8::MAX, 0)).contains(&player) {
+                    return refuse(|words| words.disqualified_already(&name));
+                }
+                Action::Disqualified { player, name, stage, round, holds: true }
+            }
+            Command::Place { player, above } => {
+                let [(player, name), (below, other)] = [self.entrant(player)?, self.entrant(above)?];
+                let ranking = self.standings.ranking(stage.into());
+                let rank = |of| ranking.iter().find(|row| row.player == of).map(|row| row.rank);
+                if player == below || rank(player).is_none() || rank(player) != rank(below) {
+                    return refuse(|words| words.not_level(&name, &other));
+                }
+                Action::Placed { player, name, below, other, stage, holds: true }
             }
             Command::Withdraw { .. } | Command::Return { .. }
                 if format.is_some_and(Format::is_sequential) =>
@@ -59,14 +75,14 @@ impl Bench<'_> {
                 if self.standings.arbitration().has_withdrawn(player) {
                     return refuse(|words| words.withdrawn_already(&name));
                 }
-                Action::Withdrawn { player, name, stage, round }
+                Action::Withdrawn { player, name, stage, round, holds: true }
             }
             Command::Return { player } => {
                 let (player, name) = self.entrant(player)?;
                 if !self.standings.arbitration().has_withdrawn(player) {
                     return refuse(|words| words.not_withdrawn(&name));
                 }
-                Action::Returned { player, name, stage, round }
+                Action::Withdrawn { player, name, stage, round, holds: false }
             }
             Command::Pair { black, white } => self.pairing([black, white])?,
             _ => return refuse(|_| "not an order about a player"),
@@ -101,18 +117,19 @@ impl Bench<'_> {
             }
         }
         let players = [black, white];
-        Ok(Action::PairingGiven { players, black: black_name, white: white_name, stage, round })
+        let (black, white) = (black_name, white_name);
+        Ok(Action::PairingGiven { players, black, white, stage, round, holds: true })
     }
 
     /// The decision that takes another one about a player back, for rounds that are not paired yet.
     pub fn back(&self, number: u64) -> Result<Action, Message> {
         let (action, now) = (self.operations.inverse(number)?, self.last_paired());
-        if let Action::Penalised { stage, .. } = action
+        if let Action::Penalised { stage, .. } | Action::Placed { stage, .. } = action
             && stage != now.0
         {
             return refuse(|words| words.stage_follows(usize::from(now.0) + 1));
         }
-        if let Action::PairingDropped { stage, round, .. } = action
+        if let Action::PairingGiven { stage, round, .. } = action
             && (stage, round) != now
         {
             return refuse(|words| words.round_is_paired(round + 1));

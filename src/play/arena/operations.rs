@@ -440,7 +440,11 @@ impl Operations {
                 checked(Language::name_of_a_machine, machine)?;
                 self.ask_games(by, reason, GameId(0), command.clone())
             }
-            Command::Penalty { player, .. } | Command::Withdraw { player } | Command::Return { player } => {
+            Command::Penalty { player, .. }
+            | Command::Disqualify { player }
+            | Command::Place { player, .. }
+            | Command::Withdraw { player }
+            | Command::Return { player } => {
                 checked(Language::a_name, player)?;
                 self.ask_games(by, reason, GameId(0), command.clone())
             }
@@ -588,11 +592,10 @@ impl Operations {
             }
             Action::Ruled { game, .. } => self.ask_games(by, reason, game.game, Command::Undo { number }),
             Action::Penalised { .. }
+            | Action::Disqualified { .. }
+            | Action::Placed { .. }
             | Action::Withdrawn { .. }
-            | Action::Returned { .. }
-            | Action::PairingDropped { .. } => {
-                self.ask_games(by, reason, GameId(0), Command::Undo { number })
-            }
+            | Action::PairingGiven { .. } => self.ask_games(by, reason, GameId(0), Command::Undo { number }),
             action => self.switch(by, reason, Some(number), action),
         }
     }

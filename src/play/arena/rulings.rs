@@ -48,6 +48,8 @@ impl Dispatcher<'_> {
             Command::DropMachine { machine } => self.drop_machine(&asked, machine.trim()),
             Command::ReadmitMachine { machine } => self.readmit_machine(&asked, machine.trim()),
             Command::Penalty { .. }
+            | Command::Disqualify { .. }
+            | Command::Place { .. }
             | Command::Withdraw { .. }
             | Command::Return { .. }
             | Command::Pair { .. } => {

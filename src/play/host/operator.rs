@@ -281,7 +281,11 @@ impl GamesDesk for LeagueGames {
             Command::PlayOn { .. } | Command::Clock { .. } => {
                 asked.answer(refuse(Language::league_plays_nothing_on))
             }
-            Command::Penalty { .. } | Command::Withdraw { .. } | Command::Return { .. } => {
+            Command::Penalty { .. }
+            | Command::Disqualify { .. }
+            | Command::Place { .. }
+            | Command::Withdraw { .. }
+            | Command::Return { .. } => {
                 asked.answer(refuse(Language::league_has_no_rounds));
             }
             Command::DropMachine { .. } | Command::ReadmitMachine { .. } => {

@@ -31,6 +31,8 @@ pub struct RecordFiles(Option<mpsc::Sender<Job>>);
 enum Job {
     Arranged(GameId, Box<Arranged>),
     Ended(GameId),
+    /// A game that was over has another result.
+    Ruled(GameId),
     Close,
 }
 
@@ -81,8 +83,13 @@ impl RecordFiles {
     /// Takes committed entries: games that have ended are written.
     pub fn committed(&self, batch: &[Stamped]) {
         for stamped in batch {
-            if let Entry::GameEnded(end) = &stamped.entry {
-                self.send(Job::Ended(end.game));
+            match &stamped.entry {
+                Entry::GameEnded(end) => self.send(Job::Ended(end.game)),
+                Entry::Operator(operation) => {
+                    let corrected = operation.action.correction();
+                    corrected.into_iter().for_each(|(game, ..)| self.send(Job::Ruled(game)));
+                }
+                _ => {}
             }
         }
     }
@@ -111,30 +118,76 @@ impl Writer {
         for job in inbox {
             match job {
                 Job::Arranged(game, known) => drop(self.arranged.insert(game, known)),
-                Job::Ended(game) => self.ended(game),
+                Job::Ended(game) => {
+                    let Some(known) = self.arranged.remove(&game) else { continue };
+                    tell(&known.name, self.write(game, &known));
+                }
+                Job::Ruled(game) => tell(&format!("game {}", game.0), self.rewrite(game)),
                 Job::Close => return,
             }
         }
     }
 
-    fn ended(&mut self, game: GameId) {
-        let Some(known) = self.arranged.remove(&game) else { return };
-        if let Err(why) = self.write(game, &known) {
-            let told = format!("the record of {} could not be written: {why}", known.name);
-            let _stderr_closed = writeln!(std::io::stderr(), "{}", printable(told.as_bytes()));
-        }
-    }
-
-    fn write(&mut self, game: GameId, known: &Arranged) -> io::Result<()> {
+    fn source(&mut self) -> io::Result<(&Store, EventId)> {
         if self.source.is_none() {
             let store = Store::read(&self.database).map_err(io::Error::other)?;
             let event = store.event_named(&self.event).map_err(io::Error::other)?;
             self.source = event.map(|event| (store, event));
         }
         let missing = || io::Error::other("the event is not in the database");
-        let (store, event) = self.source.as_ref().ok_or_else(missing)?;
-        file((&self.directory, self.access), store, *event, game, known)
+        self.source.as_ref().map(|(store, event)| (store, *event)).ok_or_else(missing)
     }
+
+    fn write(&mut self, game: GameId, known: &Arranged) -> io::Result<()> {
+        let (directory, access) = (self.directory.clone(), self.access);
+        let (store, event) = self.source()?;
+        file((&directory, access), store, event, game, known)
+    }
+
+    /// Gives the file of a game the end that it has now; the rest stays as it was written.
+    fn rewrite(&mut self, game: GameId) -> io::Result<()> {
+        let (directory, access) = (self.directory.clone(), self.access);
+        let (store, event) = self.source()?;
+        let name = store.game_name(event, game).map_err(io::Error::other)?;
+        let full = store.game(event, game).map_err(io::Error::other)?;
+        // The name of a game ends with the time when it was arranged.
+        let day = |name: &str| {
+            name.get(name.len().checked_sub(14)?..).filter(|day| day.is_ascii()).map(str::to_owned)
+        };
+        let day = name.as_deref().and_then(day);
+        let (Some(name), Some(day), Some(outcome)) = (name, day, full.and_then(|full| full.row.outcome))
+        else {
+            return Ok(());
+        };
+        let path = format!("{}/{}/{}/{}.csa", &day[..4], &day[4..6], &day[6..8], safe(&name));
+        let old = std::fs::read_to_string(directory.join(&path))?;
+        let new = with_end(&old, outcome).ok_or_else(|| io::Error::other("its end was not found"))?;
+        files::write_below(&directory, Path::new(&path), new.as_bytes(), access)
+    }
+}
+
+fn tell(name: &str, written: io::Result<()>) {
+    if let Err(why) = written {
+        let told = format!("the record of {name} could not be written: {why}");
+        let _stderr_closed = writeln!(std::io::stderr(), "{}", printable(told.as_bytes()));
+    }
+}
+
+/// A record with another end: the moves and the last position stay.
+fn with_end(old: &str, outcome: Outcome) -> Option<String> {
+    let (mut moves, end) = old.split_at(old.rfind("\n'P1")? + 1);
+    // The word for the ending.
+    if let Some((before, last)) = moves.trim_end().rsplit_once('\n')
+        && last.starts_with('%')
+    {
+        moves = &moves[..=before.len()];
+    }
+    let (position, end) = end.split_once("'summary:")?;
+    let (summed, end) = end.split_once('\n')?;
+    let names = summed.split(':').skip(1).map(|side| side.rsplit_once(' ').map_or("", |(name, _)| name));
+    let names: [String; 2] = names.map(str::to_owned).collect::<Vec<_>>().try_into().ok()?;
+    let word = word(outcome).unwrap_or_default();
+    Some(format!("{moves}{word}{position}{}{end}", summary(outcome, &names)))
 }
 
 fn file(
@@ -247,6 +300,20 @@ fn summary(outcome: Outcome, ids: &[String; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_of_a_ruled_game_has_the_ruled_end_and_keeps_its_moves() {
+        let position = "'P1-KY-KE-GI-KI-OU-KI-GI-KE-KY\n'P2\n'+\n";
+        let moves = "V2\nN+kawa\n'rating:kawa:mori\n+7776FU\nT1\n";
+        let end = "'$END_TIME:2026/11/21 00:01:00\n";
+        let old = format!("{moves}%TIME_UP\n{position}'summary:time up:kawa lose:mori win\n{end}");
+        let ruled = Outcome::Win { winner: Color::Black, by: WinBy::Ruling };
+        let new = with_end(&old, ruled).unwrap();
+        assert_eq!(new, format!("{moves}{position}'summary:abnormal:kawa win:mori lose\n{end}"));
+        let back = Outcome::Win { winner: Color::White, by: WinBy::Time };
+        assert_eq!(with_end(&new, back).unwrap(), old);
+        assert_eq!(with_end("V2\n+7776FU\n", back), None);
+    }
 
     #[test]
     fn no_game_is_filed_outside_its_directory() {

@@ -22,10 +22,12 @@ mod tie_breaks;
 
 pub use arbitration::Arbitration;
 pub(crate) use bracket::Bracket;
+pub use bracket::Decided;
 pub(crate) use progress::{Encounter, Progress};
 use progress::{Half, Taken};
 pub use ranges::Ranges;
 pub use ranking::Row;
+use ranking::TableDecisions;
 pub use rating::TestCounts;
 pub use scale::{LookUp, Scale};
 pub use sequence::Sequence;
@@ -123,6 +125,9 @@ impl TimeLosses {
 /// many, one pair in thirty of those to come brings something new at most (95 %).
 pub const ENOUGH_REPEATS: u64 = 100;
 
+/// After every round of every stage.
+const ALWAYS: (u8, u32) = (u8::MAX, u32::MAX);
+
 /// The word of a verdict for a test that ended because its games only repeated earlier ones.
 pub const REPEATS: &str = "repeats";
 
@@ -133,6 +138,8 @@ pub struct Standings {
     rules: RankingRules,
     total: Tally,
     tallies: Vec<Tally>,
+    /// The counts of the event and of its stages without players who are disqualified, where somebody is.
+    cleared: Option<Box<(Tally, Vec<Tally>)>>,
     progress: Vec<Progress>,
     running: BTreeMap<GameId, Pairing>,
     distinct: Distinct,
@@ -152,6 +159,7 @@ impl Standings {
             rules: RankingRules::default(),
             total: Tally::new(players),
             tallies: stages.iter().map(|_| Tally::new(players)).collect(),
+            cleared: None,
             progress: stages.iter().map(Progress::new).collect(),
             running: BTreeMap::new(),
             distinct: Distinct::default(),
@@ -252,15 +260,20 @@ impl Standings {
                 self.bye(usize::from(*stage), *round, *player, *half_points);
             }
             Entry::Operator(operation) => {
-                self.arbitration.fold(&operation.action);
+                self.arbitration.fold(operation);
                 self.correct(&operation.action);
                 self.join(&operation.action);
             }
             Entry::Verdict { verdict, llr, pairs } => {
                 self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
             }
-            _ => {}
+            _ => return,
         }
+        let out = self.arbitration.disqualified(ALWAYS);
+        self.cleared = (!out.is_empty()).then(|| {
+            let stages = self.tallies.iter().map(|tally| tally.without(&out)).collect();
+            Box::new((self.total.without(&out), stages))
+        });
     }
 
     /// Makes room for players who came.
@@ -314,12 +327,12 @@ impl Standings {
 
     /// The counts of the whole event.
     pub fn total(&self) -> &Tally {
-        &self.total
+        self.cleared.as_ref().map_or(&self.total, |cleared| &cleared.0)
     }
 
     /// The counts of a stage, from 0.
     pub fn stage(&self, stage: usize) -> Option<&Tally> {
-        self.tallies.get(stage)
+        self.cleared.as_ref().map_or(&self.tallies, |cleared| &cleared.1).get(stage)
     }
 
     /// The schedule indices of a stage that are finished: played and counting, or left out.
@@ -361,8 +374,10 @@ impl Standings {
         let mut entrants: Vec<PlayerId> =
             seeds(&self.stages, self.players(), stage).map(PlayerId::at).collect();
         if let Some(source) = here.entry.source(stage) {
+            // A later disqualification changes no stage that has begun.
+            let ranked = self.ranked_before(source, (u8::try_from(stage).unwrap_or(u8::MAX), 0));
+            let table = ranked.iter().filter(|row| !row.disqualified).map(|row| row.player).collect();
             // All stages that take players of one table count them alike.
-            let table = self.ranking(source).iter().map(|row| row.player).collect();
             entrants.extend(self.in_line(table, source + 1).into_iter().skip(here.entry.skip.into()));
             entrants = self.in_line(entrants, stage);
         }
@@ -381,13 +396,39 @@ impl Standings {
 
     /// The table of a stage, best first; empty for a stage that does not exist. [`Row`] documents the tie-breaks.
     pub fn ranking(&self, stage: usize) -> Vec<Row> {
+        self.ranked_before(stage, ALWAYS)
+    }
+
+    /// The encounters of a knock-out stage that are decided, in the order of the bracket.
+    pub fn advances(&self, stage: usize) -> Vec<Decided> {
+        match (self.stages.get(stage), self.progress.get(stage)) {
+            (Some(here), Some(progress)) if matches!(here.format, Format::Knockout { .. }) => {
+                Bracket::new(here, &self.entrants(stage), progress).decided()
+            }
+            _ => vec![],
+        }
+    }
+
+    /// The table of a stage with the disqualifications before a round of the event was paired.
+    fn ranked_before(&self, stage: usize, round: (u8, u32)) -> Vec<Row> {
         let (Some(here), Some(tally), Some(progress)) =
             (self.stages.get(stage), self.tallies.get(stage), self.progress.get(stage))
         else {
             return Vec::new();
         };
-        let penalties = self.arbitration.penalties(u8::try_from(stage).unwrap_or(u8::MAX));
-        ranking::ranking(here, &self.entrants(stage), tally, progress, &self.rules, &penalties)
+        let at = u8::try_from(stage).unwrap_or(u8::MAX);
+        let disqualified = self.arbitration.disqualified(round);
+        let mut penalties = self.arbitration.penalties(at);
+        penalties.retain(|player, _| !disqualified.contains(player));
+        let decided =
+            TableDecisions { penalties, disqualified, places: self.arbitration.places(at).collect() };
+        let entrants = self.entrants(stage);
+        let out = &decided.disqualified;
+        if out.is_empty() || matches!(here.format, Format::Knockout { .. }) {
+            return ranking::ranking(here, &entrants, tally, progress, &self.rules, &decided);
+        }
+        let (tally, progress) = (tally.without(out), progress.without(out));
+        ranking::ranking(here, &entrants, &tally, &progress, &self.rules, &decided)
     }
 
     /// True if the game at this place counts and repeats no earlier one.
@@ -398,7 +439,7 @@ impl Standings {
     /// Black's advantage by these ratings. The games of a pair are no two independent ones, as both begin from one opening,
     /// which may favour black: where pairs differ more than games alone would, the error grows by as much.
     pub fn black_advantage(&self, ratings: &Ratings) -> Estimate {
-        let evidence = &self.total.evidence;
+        let evidence = &self.total().evidence;
         let black = evidence.met.values().fold(Wdl::default(), |sum, &met| sum + met);
         let games = Trinomial { losses: black.losses, draws: black.draws, wins: black.wins };
         let pairs = rating::Pentanomial(evidence.pairs_of_black);
@@ -408,7 +449,7 @@ impl Standings {
     /// Every result that counts and repeats no earlier game, for ratings.
     pub fn cross_table(&self) -> CrossTable {
         let mut table = CrossTable::new(self.players());
-        for (&(black, white), met) in &self.total.evidence.met {
+        for (&(black, white), met) in &self.total().evidence.met {
             let results = Results {
                 black_wins: met.wins as f64,
                 draws: met.draws as f64,
@@ -426,18 +467,25 @@ impl Standings {
     }
 
     /// True if the table of a stage says more than the results of its players do: not in a match of two, unless it has rules
-    /// or penalties of its own.
+    /// or decisions of an arbiter of its own.
     pub fn is_ranked(&self, stage: usize) -> bool {
         let is_match = self.players() <= 2 && self.stages.len() == 1 && self.rules.is_usual();
-        let penalised = || self.ranking(stage).iter().any(|row| row.penalty().is_some());
-        self.by_points() && (!is_match || penalised())
+        self.by_points() && (!is_match || self.is_decided(stage))
+    }
+
+    /// True if an arbiter has changed the table of a stage.
+    pub fn is_decided(&self, stage: usize) -> bool {
+        u8::try_from(stage).is_ok_and(|stage| self.arbitration.decisions(stage).next().is_some())
     }
 
     /// The points of a player in the whole event, byes included, less the penalties.
     pub fn points(&self, player: PlayerId) -> Points {
+        if self.arbitration.disqualified(ALWAYS).contains(&player) {
+            return Points::ZERO;
+        }
         let lost = (0..self.stages.len())
             .filter_map(|stage| self.arbitration.penalties(u8::try_from(stage).ok()?).get(&player).copied());
-        self.rules.scoring.record(&self.total.players[player.index()]) - lost.sum()
+        self.rules.scoring.record(&self.total().players[player.index()]) - lost.sum()
     }
 
     /// The players of the whole event with their ranks, best first: the one order that every winner and every table reads. By
@@ -452,7 +500,7 @@ impl Standings {
             false => ranked(self.players(), |a, b| {
                 let elo = |player: PlayerId| ratings.players.get(player.index()).and_then(|r| r.elo.value());
                 let [own, other] = [a, b].map(|player| elo(player).unwrap_or(f64::NEG_INFINITY));
-                let points = |player: PlayerId| self.total.players[player.index()].half_points();
+                let points = |player: PlayerId| self.total().players[player.index()].half_points();
                 other.total_cmp(&own).then_with(|| points(b).cmp(&points(a)))
             }),
         }

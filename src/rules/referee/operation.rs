@@ -186,19 +186,8 @@ pub enum Action {
         stage: u8,
         /// The last round of it that was paired before, from 1; 0: none was.
         round: u32,
-    },
-    /// A pairing that was given for the round after that holds no longer.
-    PairingDropped {
-        /// Black and white.
-        players: [PlayerId; 2],
-        /// The name of black.
-        black: String,
-        /// The name of white.
-        white: String,
-        /// The stage, from 0.
-        stage: u8,
-        /// The last round of it that was paired before, from 1; 0: none was.
-        round: u32,
+        /// False if the decision was taken back.
+        holds: bool,
     },
     /// Somebody asked for another result of a game; the reason says why.
     Appealed {
@@ -242,6 +231,34 @@ pub enum Action {
         /// The last round of it that was paired before, from 1.
         round: u32,
     },
+    /// No result of a player counts any more, and it plays no game of later rounds.
+    Disqualified {
+        /// The player.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+        /// The stage of the last round that was paired before, from 0.
+        stage: u8,
+        /// That round, from 1; 0: none was.
+        round: u32,
+        /// False if a disqualification was taken back.
+        holds: bool,
+    },
+    /// A player stands above another in the table of a stage where the two are level.
+    Placed {
+        /// The player.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+        /// The other player.
+        below: PlayerId,
+        /// Its name.
+        other: String,
+        /// The stage, from 0.
+        stage: u8,
+        /// False if the decision was taken back.
+        holds: bool,
+    },
     /// A player plays no game of later rounds.
     Withdrawn {
         /// The player.
@@ -252,17 +269,8 @@ pub enum Action {
         stage: u8,
         /// That round, from 1; 0: none was.
         round: u32,
-    },
-    /// A player who had withdrawn plays again in later rounds.
-    Returned {
-        /// The player.
-        player: PlayerId,
-        /// Its name.
-        name: String,
-        /// The stage of the last round that was paired before, from 0.
-        stage: u8,
-        /// That round, from 1; 0: none was.
-        round: u32,
+        /// False if the player plays again in later rounds.
+        holds: bool,
     },
     /// An engine joined the event, and may have replaced another one, which begins no further game.
     Joined {
@@ -318,14 +326,17 @@ impl Action {
             Self::Penalised { player, name, points, stage, round } => {
                 Some(Self::Penalised { player, name, points: -points, stage, round })
             }
-            Self::Withdrawn { player, name, stage, round } => {
-                Some(Self::Returned { player, name, stage, round })
+            Self::Disqualified { player, name, stage, round, holds } => {
+                Some(Self::Disqualified { player, name, stage, round, holds: !holds })
             }
-            Self::Returned { player, name, stage, round } => {
-                Some(Self::Withdrawn { player, name, stage, round })
+            Self::Placed { player, name, below, other, stage, holds } => {
+                Some(Self::Placed { player, name, below, other, stage, holds: !holds })
             }
-            Self::PairingGiven { players, black, white, stage, round } => {
-                Some(Self::PairingDropped { players, black, white, stage, round })
+            Self::Withdrawn { player, name, stage, round, holds } => {
+                Some(Self::Withdrawn { player, name, stage, round, holds: !holds })
+            }
+            Self::PairingGiven { players, black, white, stage, round, holds } => {
+                Some(Self::PairingGiven { players, black, white, stage, round, holds: !holds })
             }
             _ => None,
         }
@@ -338,8 +349,12 @@ impl Action {
             Self::Penalised { player, name, points, .. } => {
                 Self::Penalised { player, name, points, stage, round }
             }
-            Self::Withdrawn { player, name, .. } => Self::Withdrawn { player, name, stage, round },
-            Self::Returned { player, name, .. } => Self::Returned { player, name, stage, round },
+            Self::Disqualified { player, name, holds, .. } => {
+                Self::Disqualified { player, name, stage, round, holds }
+            }
+            Self::Withdrawn { player, name, holds, .. } => {
+                Self::Withdrawn { player, name, stage, round, holds }
+            }
             other => other,
         }
     }
@@ -398,20 +413,14 @@ impl fmt::Display for Action {
             Self::Paired { black, white, name } => {
                 write!(f, "paired `{black}` (black) with `{white}` for `{name}`")
             }
-            Self::PairingGiven { black, white, round, .. } => {
-                write!(
-                    f,
-                    "paired `{black}` (black) with `{white}` (white) in round {}",
-                    round.saturating_add(1)
-                )
-            }
-            Self::PairingDropped { black, white, round, .. } => {
-                write!(
-                    f,
-                    "left the pairing of `{black}` and `{white}` in round {}",
-                    round.saturating_add(1)
-                )?;
-                f.write_str(" to the rules")
+            Self::PairingGiven { black, white, round, holds, .. } => {
+                let round = round.saturating_add(1);
+                match holds {
+                    true => write!(f, "paired `{black}` (black) with `{white}` (white) in round {round}"),
+                    false => {
+                        write!(f, "left the pairing of `{black}` and `{white}` in round {round} to the rules")
+                    }
+                }
             }
             Self::Appealed { game, was } => {
                 write!(f, "appealed against the result of {game}: {was}")
@@ -427,8 +436,23 @@ impl fmt::Display for Action {
                     false => write!(f, "took {points} points from `{name}` in stage {stage}"),
                 }
             }
-            Self::Withdrawn { name, .. } => write!(f, "withdrew `{name}` from the next round on"),
-            Self::Returned { name, .. } => write!(f, "let `{name}` play again from the next round on"),
+            Self::Disqualified { name, holds, .. } => match holds {
+                true => write!(f, "disqualified `{name}`: none of its results count"),
+                false => write!(f, "took back the disqualification of `{name}`"),
+            },
+            Self::Placed { name, other, stage, holds, .. } => {
+                let stage = u32::from(*stage) + 1;
+                match holds {
+                    true => {
+                        write!(f, "placed `{name}` above `{other}` in stage {stage}, where they are level")
+                    }
+                    false => write!(f, "left `{name}` and `{other}` level in stage {stage}"),
+                }
+            }
+            Self::Withdrawn { name, holds: true, .. } => {
+                write!(f, "withdrew `{name}` from the next round on")
+            }
+            Self::Withdrawn { name, .. } => write!(f, "let `{name}` play again from the next round on"),
             Self::Swapped { out, substitute, .. } => {
                 write!(f, "swapped `{out}` for `{substitute}`, who keeps the place and its games")
             }
@@ -606,8 +630,8 @@ impl InForce {
             | Action::RegistrationRefused { .. }
             | Action::Paired { .. }
             | Action::PairingGiven { .. }
-            | Action::PairingDropped { .. }
             | Action::Penalised { .. }
+            | Action::Placed { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
             // A player who was replaced plays no further game, so its games wait for nobody.
@@ -619,8 +643,9 @@ impl InForce {
                 self.has_adjourned = true;
                 self.held.extend(held.map(|pairing| (game.game, pairing)));
             }
-            Action::Withdrawn { player, .. } => _ = self.withdrawn.insert(*player),
-            Action::Returned { player, .. } => _ = self.withdrawn.remove(player),
+            Action::Withdrawn { player, holds, .. } | Action::Disqualified { player, holds, .. } => {
+                _ = if *holds { self.withdrawn.insert(*player) } else { self.withdrawn.remove(player) };
+            }
             Action::PlayedOn { game } | Action::Restarted { game } => drop(self.held.remove(&game.game)),
             Action::ClockSet { game, color, left_ms } => {
                 self.clocks.entry(game.game).or_default()[color.index()] = Some(*left_ms);
@@ -762,9 +787,10 @@ impl InForce {
                 }
             }
             action @ (Action::Penalised { .. }
+            | Action::Disqualified { holds: true, .. }
+            | Action::Placed { holds: true, .. }
             | Action::Withdrawn { .. }
-            | Action::Returned { .. }
-            | Action::PairingGiven { .. }) => {
+            | Action::PairingGiven { holds: true, .. }) => {
                 action.taken_back().ok_or(NoInverse::Final(number, action.word()))
             }
             action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => {

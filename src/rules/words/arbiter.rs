@@ -74,6 +74,9 @@ messages! {
     withdrawn: "withdrawn" = "棄権";
     substitute: "Substitute" = "代理と交代";
     who_substitutes: "Login name of the substitute" = "代わりの参加者のログイン名";
+    place_above: "Place above" = "上位とする";
+    level_player: "A player who is level with it" = "同順位の参加者";
+    disqualify: "Disqualify" = "失格";
     take_points: "Take points" = "減点";
     withdraw: "Withdraw" = "棄権";
     return_player: "Return" = "復帰";

@@ -72,11 +72,12 @@ impl Language {
                 format!("{}を指し直し（元の結果：{}）", self.named_game(game), self.outcome(*was))
             }
             A::Paired { black, white, name } => format!("`{black}` と `{white}` を `{name}` で対局"),
-            A::PairingGiven { black, white, round, .. } => {
-                format!("{}回戦で `{black}`（先手）と `{white}` を組む", round.saturating_add(1))
-            }
-            A::PairingDropped { black, white, round, .. } => {
-                format!("{}回戦の `{black}` と `{white}` の組合せの指定を解除", round.saturating_add(1))
+            A::PairingGiven { black, white, round, holds, .. } => {
+                let round = round.saturating_add(1);
+                match holds {
+                    true => format!("{round}回戦で `{black}`（先手）と `{white}` を組む"),
+                    false => format!("{round}回戦の `{black}` と `{white}` の組合せの指定を解除"),
+                }
             }
             A::Appealed { game, was } => {
                 format!("{}の結果（{}）に異議を申し立て", self.named_game(game), self.outcome(*was))
@@ -94,8 +95,17 @@ impl Language {
                     false => format!("`{name}` を{points}点減点（ステージ{stage}）"),
                 }
             }
-            A::Withdrawn { name, .. } => format!("`{name}` が次の回戦から棄権"),
-            A::Returned { name, .. } => format!("`{name}` が次の回戦から復帰"),
+            A::Disqualified { name, holds: true, .. } => format!("`{name}` を失格とし、全成績を除外"),
+            A::Disqualified { name, .. } => format!("`{name}` の失格を取り消し"),
+            A::Placed { name, other, stage, holds, .. } => {
+                let stage = u32::from(*stage) + 1;
+                match holds {
+                    true => format!("同順位の `{name}` を `{other}` の上位とする（ステージ{stage}）"),
+                    false => format!("`{name}` と `{other}` を同順位に戻す（ステージ{stage}）"),
+                }
+            }
+            A::Withdrawn { name, holds: true, .. } => format!("`{name}` が次の回戦から棄権"),
+            A::Withdrawn { name, .. } => format!("`{name}` が次の回戦から復帰"),
             A::Joined { name, out: Some(out), .. } => format!("`{out}` を `{name}` に交代"),
             A::Joined { name, .. } => format!("`{name}` が途中参加"),
             A::MachineDropped { machine } => format!("マシン `{machine}` を除外"),

@@ -6,6 +6,9 @@ messages! {
     // The frame of every page.
     now: "Now" = "対局中";
     rounds: "Rounds" = "組合せ";
+    round_table: "Results by round" = "勝敗表";
+    no_rounds: "There are no rounds yet." = "まだ対局がありません。";
+    about_round_table: "27b+: a win as black against the player of line 27; w white, = a draw, - a loss, f by default, bye without an opponent" = "☗27○：27行目の相手に先手で勝ち。☖後手、△引き分け、●負け、不戦は不戦勝・不戦敗";
     bye: "bye" = "不戦勝";
     machines: "Machines" = "対局マシン";
     to_the_content: "to the content" = "本文へ";

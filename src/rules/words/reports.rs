@@ -161,6 +161,9 @@ messages! {
     result_of_two(name: &str, opponent: &str, score: &str, said: &str): "{name} against {opponent} {score}: {said}" = "{name} 対 {opponent} {score}　{said}";
     in_distinct_games(wins: f64, losses: f64): " ({wins} : {losses} in distinct games)" = "（重複を除くと {wins} : {losses}）";
     nelo_and_ratios(nelo: &str, draws: &str, pairs: &str): "nElo {nelo}, draw ratio {draws} %, pairs ratio {pairs}" = "nElo {nelo}、引き分け率 {draws} %、ペア比 {pairs}";
+    knockout_goes_on(round: &str, winner: &str, loser: &str, own: f64, other: f64, by: &str): "{round}: {winner} goes on, {own} : {other} against {loser}{by}" = "{round}：{winner} が勝ち上がり（対 {loser}、{own} : {other}{by}）";
+    by_more_games(extra: u64): ", after {extra} games more" = "、追加 {extra} 局";
+    by_seed: ", level: the higher seed goes on" = "、同点のため上位シード";
     played_alike(alike: u64, pairs: u64): "both played the same moves in {alike} of {pairs} pairs: are they one and the same program, as after a build that was forgotten?" = "{pairs} 組のうち {alike} 組で両者の指し手が同一です。ビルドし忘れなどで同じプログラムになっていませんか";
     by_score_alone(said: &str, plain: &str): "{said}; by the score alone {plain}" = "{said}。補正前は {plain}";
     corrected_for_stop: ", corrected for the stop of the test" = "、検定の打ち切りを補正済み";

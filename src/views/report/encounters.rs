@@ -98,9 +98,12 @@ fn bracketed(games: Wdl, distinct: Wdl, words: Language) -> String {
     }
 }
 
-/// That most pairs of two players were played alike, so that they may be one and the same program.
-pub(crate) fn alike_words(alike: u64, pairs: u64, words: Language) -> Option<String> {
-    (2 * alike > pairs).then(|| words.played_alike(alike, pairs))
+/// Games before which nothing is said of their likeness: a pair alone is often played alike. Those that repeat others count.
+const ENOUGH: u64 = 8;
+
+/// That most distinct pairs of two players were played alike in so many games, so that they may be one and the same program.
+pub(crate) fn alike_words(games: u64, alike: u64, pairs: u64, words: Language) -> Option<String> {
+    (games >= ENOUGH && 2 * alike > pairs).then(|| words.played_alike(alike, pairs))
 }
 
 impl Encounter {
@@ -112,7 +115,7 @@ impl Encounter {
         let error = self.nelo_error.map_or(String::new(), |error| format!(" +-{}", rounded(error, 1)));
         let draws = known(self.draw_ratio.map(|ratio| 100.0 * ratio), 1);
         let ratios = words.nelo_and_ratios(&format!("{nelo}{error}"), &draws, &known(self.pairs_ratio, 2));
-        let alike = alike_words(self.alike_pairs, self.pentanomial.iter().sum(), words);
+        let alike = alike_words(self.games, self.alike_pairs, self.pentanomial.iter().sum(), words);
         [ratios].into_iter().chain(alike).collect()
     }
 

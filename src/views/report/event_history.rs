@@ -1,11 +1,12 @@
 //! An event's history: everything its page shows, from one pass over the stored entries.
 
-use super::{EventInfo, Named, Report, html::pack::Packer, scale::Given};
+use super::{EventInfo, Named, Report, html::pack::Packer, rounds::RoundTable, scale::Given};
 use contest::{schedule::Pairing, standings::Standings};
 use journal::{EventSummary, Moves, Store, StoreError};
 use notation::csa::game_name::short_ids;
 use plan::{StoredPlan, StoredPlanError};
 use referee::{
+    AbortBy, Outcome,
     entry::{Entry, GameId, PlayerId, Stamped},
     operation::Action,
     rating::{Course, Milestone, fit},
@@ -13,6 +14,9 @@ use referee::{
     usage::Usage,
 };
 use std::{collections::HashMap, sync::OnceLock};
+
+/// The end of a game that neither player came to.
+const MISSED: Outcome = Outcome::Aborted { by: AbortBy::Missing };
 
 /// The history of an event, folded from its stored entries.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub struct EventHistory {
     pub players: Vec<String>,
     /// The players, best first.
     pub order: Vec<PlayerId>,
+    /// Who met whom in each round; empty where there are no rounds.
+    pub rounds: RoundTable,
     /// Development of the ratings.
     pub course: Course,
     /// Development of the sequential test.
@@ -88,6 +94,16 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     EventInfo { engines, name, open, format: format.unwrap_or_else(|| info.format.clone()), ..info }
 }
 
+/// How the players of an event used their time, by [`PlayerId`].
+///
+/// # Errors
+/// When the database or the stored plan cannot be read.
+pub fn usage(store: &Store, event: &EventSummary) -> Result<Vec<Usage>, EventHistoryError> {
+    let mut fold = HistoryFold::new(&event_info(event, plan(event)?), true);
+    store.replay(event.id, Moves::With, &mut |stamped| fold.take(stamped))?;
+    Ok(fold.usage)
+}
+
 impl EventHistory {
     /// Reads an event; without moves the history has no times and no games.
     ///
@@ -137,7 +153,7 @@ pub struct HistoryFold {
     test: Option<Sprt>,
     walk: Walk,
     usage: Vec<Usage>,
-    results: Vec<(GameId, Pairing, referee::Outcome)>,
+    results: Vec<(GameId, Pairing, Outcome)>,
     span: Option<(i64, i64)>,
     games: Packer,
     packs: bool,
@@ -179,7 +195,7 @@ impl HistoryFold {
             usage.memory = usage.memory.max(kib);
         }
         if let Entry::GameEnded(end) = &stamped.entry
-            && end.outcome.counts()
+            && (end.outcome.counts() || end.outcome == MISSED)
             && !end.replayed
         {
             self.results.push((end.game, end.pairing, end.outcome));
@@ -206,6 +222,11 @@ impl HistoryFold {
         }
     }
 
+    /// The games that count, and those that nobody came to.
+    pub(crate) fn results(&self) -> &[(GameId, Pairing, Outcome)] {
+        &self.results
+    }
+
     /// The standings so far.
     pub fn standings(&self) -> &Standings {
         &self.standings
@@ -226,16 +247,25 @@ impl HistoryFold {
 
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
-        let distinct = |(_, pairing, _): &(_, Pairing, _)| self.standings.is_distinct(pairing);
-        let results: Vec<_> = self.results.into_iter().filter(distinct).collect();
+        let distinct = |(_, pairing, outcome): &&(_, Pairing, Outcome)| {
+            outcome.counts() && self.standings.is_distinct(pairing)
+        };
+        let results: Vec<_> = self.results.iter().filter(distinct).collect();
         course.extend(results.into_iter().map(|(_, Pairing { black, white, .. }, outcome)| {
             (black.index(), white.index(), outcome.black_half_points())
         }));
         let ratings = fit(&self.standings.cross_table());
+        let order: Vec<PlayerId> =
+            self.standings.order(&ratings).into_iter().map(|(_, player)| player).collect();
+        let rounds = match info.open {
+            true => RoundTable::default(),
+            false => RoundTable::named(info, &self.standings, &order, &self.results),
+        };
         EventHistory {
+            rounds,
             report: Report::rated(info, &self.standings, &ratings, event.closed),
             players: info.engines.iter().map(|engine| engine.name.clone()).collect(),
-            order: self.standings.order(&ratings).into_iter().map(|(_, player)| player).collect(),
+            order,
             course,
             walk: self.walk,
             usage: self.usage,

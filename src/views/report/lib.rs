@@ -36,7 +36,7 @@ pub use audit::Audit;
 pub use builds::{PlayedBy, builds};
 pub use commits::{Commits, TestedCommit};
 pub use encounters::Encounter;
-pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
+pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan, usage};
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
 pub use operations::OperationRow;
@@ -49,7 +49,7 @@ pub use words::Language;
 use contest::{
     fault_limit::{FaultLimit, Halt},
     schedule::Stage,
-    standings::{Causes, REPEATS, RankingRules, Row, Scale, Standings, TestCounts, TimeLosses, Wdl},
+    standings::{Causes, Decided, REPEATS, RankingRules, Row, Scale, Standings, TestCounts, TimeLosses, Wdl},
 };
 use exhibit::{Cell, standings::elo_fields};
 use journal::{EventSummary, GameRow, Store, StoreError};
@@ -59,10 +59,12 @@ use referee::{
     clock::TimeControl,
     entry::PlayerId,
     evaluation::ScoreScale,
+    operation::Operation,
     precision::Known,
     rating::{Estimate, Pentanomial, Ratings, fit},
     reason::{gave_up, reason},
     sprt::{Sprt, Verdict},
+    usage::Usage,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -252,6 +254,9 @@ pub struct Report {
     /// What adjudication by score costs, where games are played on to see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
+    /// How two players used their time, by [`PlayerId`].
+    #[serde(skip)]
+    pub usage: Vec<Usage>,
     /// The seal of the last entry, which covers everything that was stored before it; `None` where nothing has a seal.
     pub head: Option<String>,
 }
@@ -328,6 +333,11 @@ pub struct StageTable {
     pub is_ranked: bool,
     /// Rows, best first; `half_points` are halves of a point.
     pub table: Vec<StageRow>,
+    /// What arbiters have decided on the table, with their reasons.
+    pub decisions: Vec<Operation>,
+    /// Who went on in a knock-out, and by what.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advances: Vec<Decided>,
 }
 
 /// A row of a stage's table.
@@ -648,6 +658,10 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     let played = |at: &usize| standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
     // Where points do not decide, a table by them would be a second order.
     let rows = |at: usize| if standings.by_points() { standings.ranking(at) } else { vec![] };
+    let decisions = |at: usize| {
+        let decided = standings.arbitration().decisions(u8::try_from(at).unwrap_or(u8::MAX));
+        decided.cloned().collect()
+    };
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
@@ -655,6 +669,8 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
             format_japanese: info.format_of(&info.stages[at..=at], Language::Japanese),
             is_ranked: standings.is_ranked(at),
             table: rows(at).into_iter().map(named).collect(),
+            decisions: decisions(at),
+            advances: standings.advances(at),
         })
         .collect()
 }

@@ -64,6 +64,72 @@ fn the_winner_of_a_round_robin_has_the_most_points_less_penalties_in_line_table_
     assert!(text.contains("penalty"), "{text}");
 }
 
+fn decided(number: u64, undoes: Option<u64>, action: Action) -> Entry {
+    let (by, reason) = ("kai".to_owned(), "by lot".to_owned());
+    Entry::Operator(Box::new(Operation { number, by, reason, undoes, action }))
+}
+
+#[test]
+fn a_disqualified_player_is_last_and_no_table_has_its_games_until_that_is_taken_back() {
+    let info = info(ROUND_ROBIN, 4);
+    let mut standings = standings(&info, &GAMES, None);
+    let out =
+        |holds| Action::Disqualified { player: PlayerId(0), name: "a".to_owned(), stage: 0, round: 1, holds };
+    standings.fold(&decided(1, None, out(true)));
+    let report = Report::new(&info, &standings, true);
+    assert_eq!(said(&report), "Winner: b, 2/2");
+    let last = report.standings.last().unwrap();
+    assert_eq!((&*last.name, last.games, last.points, report.games), ("a", 0, Points::ZERO, 3));
+    assert_eq!(report.pairs.len(), 3, "the cross table");
+    let rows = &report.stages[0].table;
+    assert!(rows[3].row.disqualified && rows[3].row.rank == 4);
+    let sonneborn_berger = |at: usize| rows[at].row.tie_breaks[0].1;
+    assert_eq!(
+        [0, 1].map(sonneborn_berger),
+        [Some(1_000_000), Some(0)],
+        "b beat c, who has one point, and d"
+    );
+    let text = ReportText(&report, Language::English).to_string();
+    assert!(text.contains("kai disqualified `a`: none of its results count: by lot"), "{text}");
+    standings.fold(&decided(2, Some(1), out(false)));
+    let report = Report::new(&info, &standings, true);
+    assert_eq!((said(&report), report.stages[0].decisions.len()), ("Winner: a, 2.5/3".to_owned(), 0));
+}
+
+#[test]
+fn an_arbiter_places_a_player_above_another_who_is_level_and_the_reason_stands_beside_the_table() {
+    let info = info(ROUND_ROBIN, 3);
+    let mut circle = standings(&info, &[(0, 1, 2), (1, 2, 2), (2, 0, 2)], None);
+    let placed = |player, below, holds| {
+        let [name, other] = ["c", "a"].map(str::to_owned);
+        Action::Placed { player: PlayerId(player), name, below: PlayerId(below), other, stage: 0, holds }
+    };
+    circle.fold(&decided(1, None, placed(2, 0, true)));
+    let report = Report::new(&info, &circle, true);
+    let order: Vec<_> = report.standings.iter().map(|row| (&*row.name, row.rank)).collect();
+    assert_eq!(order, [("c", 1), ("b", 2), ("a", 3)]);
+    assert_eq!(said(&report), "Winner: c, 1/2");
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["stages"][0]["decisions"][0]["reason"], "by lot");
+    assert!(ReportText(&report, Language::English).to_string().contains("by lot"));
+    circle.fold(&decided(2, Some(1), placed(2, 0, false)));
+    assert_eq!(said(&Report::new(&info, &circle, true)), "Winners, level: a, b, c, 1/2");
+}
+
+#[test]
+fn a_knock_out_says_who_went_on_and_by_what() {
+    let info = info(Format::Knockout { tie: contest::stage::Tie::HigherSeed }, 4);
+    let played = standings(&info, &[(0, 3, 2), (1, 2, 1), (0, 1, 0)], None);
+    let text = ReportText(&Report::new(&info, &played, true), Language::English).to_string();
+    for said in [
+        "round 1: a goes on, 1 : 0 against d\n",
+        "round 1: b goes on, 0.5 : 0.5 against c, level: the higher seed goes on\n",
+        "round 2: b goes on, 1 : 0 against a\n",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
+
 #[test]
 fn players_who_are_level_share_the_first_place() {
     let info = info(ROUND_ROBIN, 3);

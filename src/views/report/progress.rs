@@ -104,7 +104,7 @@ impl Progress {
 
     /// Takes an order of the operator about games that are over: the standings count them anew.
     fn correct(&mut self, action: &Action) {
-        if matches!(action, Action::Joined { .. } | Action::Withdrawn { .. } | Action::Returned { .. }) {
+        if matches!(action, Action::Joined { .. } | Action::Withdrawn { .. } | Action::Disqualified { .. }) {
             self.total = self.standings.games_to_play();
         }
         let Some((game, _, _, is)) = action.correction() else { return };
@@ -145,7 +145,8 @@ impl Progress {
         let distinct = distinct_points(total, [first, second], Language::English);
         let words = total.numbers(first, second).elo_words();
         let pairs = total.pentanomial(first, second).iter().sum();
-        let alike = alike_words(total.alike_pairs(first, second), pairs, Language::English);
+        let games = total.between(first, second).games();
+        let alike = alike_words(games, total.alike_pairs(first, second), pairs, Language::English);
         let alike = alike.map(|words| format!("; {words}")).unwrap_or_default();
         format!("{} {wins} : {losses} {}{distinct}, {words}{alike}", self.name(first), self.name(second))
     }
@@ -296,6 +297,8 @@ mod tests {
         };
         let line = (0..4).find_map(|game| progress.take(&played(game))).unwrap();
         assert!(line.contains("2 distinct: a 2 : 2 b (1 : 1 in distinct games), +0 Elo"), "{line}");
+        assert!(!line.contains("both played the same moves"), "too few games for that: {line}");
+        let line = (4..8).find_map(|game| progress.take(&played(game))).unwrap();
         assert!(line.contains("both played the same moves in 1 of 1 pairs"), "{line}");
     }
 

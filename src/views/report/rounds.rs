@@ -2,7 +2,7 @@
 //! report of FIDE (TRF16) it is what `renmei import` reads.
 
 use super::{
-    EventHistoryError, Language, event_info,
+    EventHistoryError, EventInfo, HistoryFold, Language, event_info,
     exhibit::{Cell, Column, Exhibit},
     plan,
 };
@@ -10,7 +10,7 @@ use contest::standings::Standings;
 use journal::{EventSummary, Moves, Store};
 use referee::{
     AbortBy, Color, Outcome, WinBy,
-    entry::{Entry, GameId, PlayerId},
+    entry::{GameId, PlayerId},
     pairing::Pairing,
     points::Points,
     rating::fit,
@@ -23,7 +23,7 @@ pub const MOST_SHOWN: usize = 40;
 const NAME: usize = 33;
 
 /// The players of an event, best first, with what they met in each round.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RoundTable {
     name: String,
     format: String,
@@ -31,8 +31,9 @@ pub struct RoundTable {
     rows: Vec<Row>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Row {
+    player: PlayerId,
     name: String,
     rating: Option<u32>,
     points: Points,
@@ -104,31 +105,37 @@ impl RoundTable {
     /// When the database or the stored plan cannot be read.
     pub fn read(store: &Store, event: &EventSummary) -> Result<Self, EventHistoryError> {
         let info = event_info(event, plan(event)?);
-        let mut standings = info.standings();
-        let mut games: BTreeMap<GameId, (Pairing, Outcome)> = BTreeMap::new();
-        store.replay(event.id, Moves::Results, &mut |stamped| {
-            standings.fold(&stamped.entry);
-            let ended = match &stamped.entry {
-                Entry::GameEnded(end) if !end.replayed => Some((end.game, end.pairing, Some(end.outcome))),
-                Entry::Operator(operation) => {
-                    let correction = operation.action.correction();
-                    correction.map(|(game, pairing, _, is)| (game, *pairing, is))
-                }
-                _ => None,
+        let mut fold = HistoryFold::new(&info, false);
+        store.replay(event.id, Moves::Results, &mut |stamped| fold.take(stamped))?;
+        let order = fold.standings().order(&fit(&fold.standings().cross_table()));
+        let order: Vec<PlayerId> = order.into_iter().map(|(_, player)| player).collect();
+        Ok(Self::named(&info, fold.standings(), &order, fold.results()))
+    }
+
+    /// The table with the names of the players.
+    pub(crate) fn named(
+        info: &EventInfo,
+        standings: &Standings,
+        order: &[PlayerId],
+        games: &[(GameId, Pairing, Outcome)],
+    ) -> Self {
+        let mut table = Self::of(standings, order, games.iter().map(|(_, pairing, end)| (*pairing, *end)));
+        table.rows.iter_mut().for_each(|row| row.name = info.player(row.player).to_owned());
+        Self { name: info.name.clone(), format: info.format.clone(), ..table }
+    }
+
+    /// The table without anything that players of these names met.
+    #[must_use]
+    pub fn without(mut self, is_hidden: impl Fn(&str) -> bool) -> Self {
+        let hidden: Vec<bool> = self.rows.iter().map(|row| is_hidden(&row.name)).collect();
+        for (row, hides) in self.rows.iter_mut().zip(&hidden) {
+            let shows = |met: &Met| match met {
+                Met::Player { number, .. } => hidden.get(number.wrapping_sub(1)) != Some(&true),
+                Met::Bye(_) => true,
             };
-            match ended {
-                Some((game, pairing, Some(outcome))) => drop(games.insert(game, (pairing, outcome))),
-                Some((game, _, None)) => drop(games.remove(&game)),
-                None => {}
-            }
-        })?;
-        let ranked = standings.order(&fit(&standings.cross_table()));
-        let order: Vec<PlayerId> = ranked.into_iter().map(|(_, player)| player).collect();
-        let mut table = Self::of(&standings, &order, games.into_values());
-        for (row, player) in table.rows.iter_mut().zip(&order) {
-            row.name = info.engines.get(player.index()).map_or_else(String::new, |known| known.name.clone());
+            row.met.values_mut().for_each(|met| met.retain(|met| !hides && shows(met)));
         }
-        Ok(Self { name: info.name, format: info.format, ..table })
+        self
     }
 
     fn of(
@@ -138,11 +145,12 @@ impl RoundTable {
     ) -> Self {
         let mut line_of = vec![0; standings.players()];
         order.iter().zip(1..).for_each(|(player, line)| line_of[player.index()] = line);
+        let out = standings.arbitration().disqualified((u8::MAX, u32::MAX));
         let mut met: Vec<((u8, u32), PlayerId, Met)> = vec![];
         for (Pairing { stage, round, black, white, .. }, outcome) in games {
             let is_missed = matches!(outcome, Outcome::Aborted { by: AbortBy::Missing });
             let by_default = is_missed || matches!(outcome, Outcome::Win { by: WinBy::Default, .. });
-            if !is_missed && !outcome.counts() {
+            if !is_missed && !outcome.counts() || out.contains(&black) || out.contains(&white) {
                 continue;
             }
             for (color, player, other) in [(Color::Black, black, white), (Color::White, white, black)] {
@@ -157,7 +165,10 @@ impl RoundTable {
             standings.ranking(stage).iter().for_each(|row| points[row.player.index()] += row.points);
             let at = u8::try_from(stage).unwrap_or(u8::MAX);
             met.extend(
-                standings.byes(stage).map(|(round, player, half)| ((at, round), player, Met::Bye(half))),
+                standings
+                    .byes(stage)
+                    .filter(|(_, player, _)| !out.contains(player))
+                    .map(|(round, player, half)| ((at, round), player, Met::Bye(half))),
             );
             stage += 1;
         }
@@ -165,6 +176,7 @@ impl RoundTable {
         rounds.sort_unstable();
         rounds.dedup();
         let row = |player: &PlayerId| Row {
+            player: *player,
             name: String::new(),
             rating: standings.rules().ratings.get(player.index()).copied().flatten(),
             points: points[player.index()],
@@ -186,6 +198,16 @@ impl RoundTable {
 
     /// The table for people.
     pub fn exhibit(&self, language: Language) -> Exhibit {
+        self.exhibit_of(0..self.rounds.len(), language, |_, name| Cell::words(name))
+    }
+
+    /// The table of some rounds in the order of these places; `name` gives the cell of a player.
+    pub fn exhibit_of(
+        &self,
+        rounds: impl Iterator<Item = usize>,
+        language: Language,
+        name: impl Fn(PlayerId, &str) -> Cell,
+    ) -> Exhibit {
         let rows: Vec<(usize, &Row)> = (1..).zip(&self.rows).collect();
         let cell = |row: &Row, round: usize| {
             let met = row.met.get(&round).into_iter().flatten();
@@ -194,9 +216,9 @@ impl RoundTable {
         };
         let mut columns: Vec<Column<'_, (usize, &Row)>> = vec![
             Column::right("#", |(at, _): &(usize, &Row)| Cell::number(at.to_string())),
-            Column::left(language.player(), |(_, row): &(usize, &Row)| Cell::words(row.name.clone())),
+            Column::left(language.player(), |(_, row): &(usize, &Row)| name(row.player, &row.name)),
         ];
-        columns.extend((0..self.rounds.len()).map(|round| {
+        columns.extend(rounds.map(|round| {
             Column::left((round + 1).to_string(), move |(_, row): &(usize, &Row)| cell(row, round))
         }));
         columns.push(Column::right(language.points(), |(_, row): &(usize, &Row)| {
@@ -252,7 +274,7 @@ impl RoundTable {
 mod tests {
     use super::*;
     use contest::stage::{Format, Stage};
-    use referee::entry::GameEnded;
+    use referee::entry::{Entry, GameEnded};
 
     /// Three players and three rounds: `あい` beats `b`, then draws with `c`, who does not come to the last game.
     fn table() -> RoundTable {

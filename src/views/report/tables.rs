@@ -7,6 +7,7 @@ use crate::exhibit::{
     standings::standings,
 };
 use crate::{Encounter, Language, MOST_DRAWN, PlayerRow, Report, StageTable};
+use contest::standings::Decided;
 
 impl Report {
     /// The tables that are the result: those of ranked stages, and the standings with what two players' games say.
@@ -48,6 +49,23 @@ impl StageTable {
     /// Its table; `name` gives the cell of a player.
     pub(crate) fn exhibit(&self, words: Language, name: impl Fn(&str) -> Cell) -> Exhibit {
         let rows: Vec<_> = self.table.iter().map(|line| (name(&line.name), &line.row)).collect();
-        ranking(&rows, words)
+        let left_out = self.advances.len().saturating_sub(MOST_DRAWN);
+        let advances = self.advances[left_out..].iter().map(|decided| self.goes_on(decided, words));
+        let decisions = self.decisions.iter().map(|operation| words.operation(operation));
+        ranking(&rows, words).with_notes(advances.chain(decisions))
+    }
+
+    /// `round 2: a goes on, 1.5 : 0.5 against b`, and what decided where the score of the first games did not.
+    fn goes_on(&self, decided: &Decided, words: Language) -> String {
+        let Decided { round, players, points: [own, other], extra, by_seed } = *decided;
+        let [winner, loser] = players.map(|player| {
+            self.table.iter().find(|line| line.row.player == player).map_or("?", |line| &line.name)
+        });
+        let by = match (by_seed, extra) {
+            (true, _) => words.by_seed().to_owned(),
+            (_, 0) => String::new(),
+            (_, extra) => words.by_more_games(extra),
+        };
+        words.knockout_goes_on(&words.round(round), winner, loser, own, other, &by)
     }
 }

@@ -1,7 +1,10 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Causes, Failure, Language, Late, Report, TestReport, encounters};
-use crate::exhibit::{Cell, Exhibit};
+use super::{Causes, Failure, Language, Late, PlayerRow, Report, TestReport, encounters};
+use crate::exhibit::{
+    Cell, Exhibit,
+    usage::{UsageRow, usage as usage_table},
+};
 use contest::standings::{ENOUGH_REPEATS, REPEATS};
 use referee::{rating::rounded, sprt};
 use std::fmt;
@@ -45,6 +48,7 @@ impl fmt::Display for ReportText<'_> {
             report.precision.as_ref().map(|precision| precision.text(words)),
             report.tuning.as_ref().map(|tuning| tuning.text(words)),
             duel(report, words),
+            usage(report, words),
             report.commits.as_ref().map(|commits| titled(words.commits(), &commits.table(words))),
             (!report.played_by.is_empty())
                 .then(|| titled(words.played_by(), &super::builds::table(&report.played_by, words))),
@@ -90,6 +94,16 @@ fn duel(report: &Report, words: Language) -> Option<String> {
         report.sprt.as_ref().and_then(|test| test.estimate.as_ref()).map_or(met.los, |stopped| stopped.los);
     lines.push(words.los_of(&percent(Some(los), 1), &name));
     Some(lines.join("\n") + "\n")
+}
+
+/// Depth, nodes a second and lateness of two players.
+fn usage(report: &Report, words: Language) -> Option<String> {
+    let row = |row: &'_ PlayerRow| {
+        let usage = report.usage.get(row.player.index())?;
+        Some(UsageRow { name: Cell::words(&row.name), usage, faults: row.faults })
+    };
+    let rows: Vec<UsageRow<'_>> = report.standings.iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| titled(words.time(), &usage_table(&rows, words)))
 }
 
 fn standings(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt::Result {

@@ -9,6 +9,7 @@ mod now;
 mod player;
 pub mod prefs;
 mod records;
+mod round_table;
 mod rounds;
 mod table;
 
@@ -34,6 +35,7 @@ pub fn routes() -> Router<Site> {
         .route("/table", get(table::page))
         .route("/api/table", get(table::api))
         .route("/rounds", get(rounds::page))
+        .route("/rounds/table", get(round_table::page))
         .route("/api/rounds", get(rounds::api))
         .route("/machines", get(machines::page))
         .route("/api/machines", get(machines::api))

@@ -318,6 +318,18 @@ commands! {
         /// The points, such as 1 or 0.5.
         points: Points,
     };
+    /// Take all results of a player out of every table, as if its games had not been played; it plays no later round.
+    Disqualify "disqualify" Arbiter reason {
+        /// The name of the player.
+        player: String,
+    };
+    /// Place a player above another with whom it is level in the table of the stage that is played, as by a lot.
+    Place "place" Arbiter reason {
+        /// The name of the player.
+        player: String,
+        /// The name of the other one.
+        above: String,
+    };
     /// Let a player play no game from the next round on; opponents that it would have had win by default.
     Withdraw "withdraw" Arbiter reason {
         /// The name of the player.
@@ -330,7 +342,7 @@ commands! {
     };
     /// Read the file of the event again: engines that were added at its end join the event, and may replace others.
     Reload "reload" Arbiter;
-    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a withdrawal, a pairing.
+    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a disqualification, a place, a withdrawal, a pairing.
     Undo "undo" Arbiter {
         /// Its number.
         number: u64,

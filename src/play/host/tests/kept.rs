@@ -1,6 +1,10 @@
 //! Side records of a game: the record file in floodgate's form, the transcript, the buoys.
 
 use super::driver::{Client, Host};
+use arena::operations::{
+    command::{Command, RuledResult},
+    request::Request,
+};
 use notation::record::{self, GameRecord};
 use plan::serve::ServeConfig;
 use std::{
@@ -69,6 +73,26 @@ fn a_record_of_every_game_is_written_in_floodgates_form() {
     );
     let read: Vec<GameRecord> = record::read(text.as_bytes(), None).unwrap();
     assert_eq!((read.len(), read[0].plies.len()), (1, 2));
+}
+
+#[test]
+fn the_record_file_of_a_game_that_was_ruled_on_has_the_ruled_result() {
+    let records = tempfile::tempdir().unwrap();
+    let config = ServeConfig { records: Some(records.path().to_owned()), ..ServeConfig::default() };
+    let mut host = Host::start(config);
+    let [mut black, mut white] = game(&host);
+    black.say("+7776FU");
+    white.until("+7776FU,T0");
+    white.say("%TORYO");
+    black.until("#WIN");
+    let command = Command::Rule { game: 1, result: RuledResult::White };
+    let reason = Some("two engines".to_owned());
+    let request = Request { named: None, reason, event: None, command };
+    host.operate(|operations| operations.carry_out("kai", &request)).unwrap();
+    drop(host.end());
+    let text = fs::read_to_string(&files(records.path())[0]).unwrap();
+    assert!(text.contains("'summary:abnormal:sente lose:gote win\n'$END_TIME:20"), "{text}");
+    assert!(text.contains("+7776FU\nT0\n'P1-KY") && !text.contains("%TORYO"), "{text}");
 }
 
 #[test]

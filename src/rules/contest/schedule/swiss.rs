@@ -25,7 +25,7 @@
 //! the entry list against the lower half.
 //!
 //! Scores are the points of `[scoring]` for games and byes of the rounds before, less penalties that arbiters gave in
-//! them; unless `[scoring]` says otherwise, a bye is worth a
+//! them, and without the games of players who were disqualified in them; unless `[scoring]` says otherwise, a bye is worth a
 //! win of every game of an encounter. A
 //! round begins when the one before is complete. Everything follows from the results, the operations and the seed, so a
 //! resumed run computes the same pairs.
@@ -285,12 +285,17 @@ fn before(of: &Entered<'_>, round: u32) -> Vec<Player> {
     let mut players: Vec<Player> = entrants.iter().map(|&id| Player::new(id)).collect();
     let seats: BTreeMap<PlayerId, usize> = entrants.iter().copied().zip(0..).collect();
     let tables = entrants.len() as u64 / 2;
+    let out = arbitration.disqualified(of.when(round));
     let until = u64::from(round - 1) * tables;
     let forgets = stage.pairing.forget_rematches;
     let remembered = (round - 1).checked_rem(forgets).map_or(0, |rest| u64::from(round - 1 - rest) * tables);
     for (number, encounter) in progress.encounters.range(..until) {
         for seat in encounter.players.iter().filter_map(|player| seats.get(player)) {
             players[*seat].meet(encounter, scoring, *number >= remembered);
+            if encounter.players.iter().any(|player| out.contains(player)) {
+                let at = usize::from(encounter.players[0] != players[*seat].id);
+                players[*seat].score = players[*seat].score - encounter.points(scoring)[at];
+            }
         }
     }
     for ((_, player), half_points) in progress.byes.range(..(round, PlayerId(0))) {

@@ -1,8 +1,12 @@
-//! What arbiters have decided about players: penalties, withdrawals and returns, and pairings of a Swiss; a fold of the
+//! What arbiters have decided about players: penalties, disqualifications, places, withdrawals and returns, and pairings of a Swiss; a fold of the
 //! operations.
 
-use referee::{ids::PlayerId, operation::Action, points::Points};
-use std::collections::BTreeMap;
+use referee::{
+    ids::PlayerId,
+    operation::{Action, Operation},
+    points::Points,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A stage, from 0, and a round of it, from 1.
 type When = (u8, u32);
@@ -15,26 +19,45 @@ pub struct Arbitration {
     withdrawals: Vec<(When, PlayerId, bool)>,
     /// Black and white of the pairings that were given for a round.
     pairings: Vec<(When, [PlayerId; 2])>,
+    /// Disqualifications in their order; `false`: it was taken back.
+    disqualifications: Vec<(When, PlayerId, bool)>,
+    /// Of level players in the table of a stage: who is above whom.
+    places: Vec<(u8, [PlayerId; 2])>,
+    /// What changed tables, and was not taken back, with its stage.
+    decisions: Vec<(u8, Operation)>,
 }
 
 impl Arbitration {
-    pub(super) fn fold(&mut self, action: &Action) {
-        match action {
+    pub(super) fn fold(&mut self, operation: &Operation) {
+        self.decisions.retain(|(_, decision)| Some(decision.number) != operation.undoes);
+        if let Action::Penalised { stage, .. }
+        | Action::Disqualified { stage, .. }
+        | Action::Placed { stage, .. } = operation.action
+            && operation.undoes.is_none()
+        {
+            self.decisions.push((stage, operation.clone()));
+        }
+        match &operation.action {
             Action::Penalised { player, points, stage, round, .. } => {
                 self.penalties.push(((*stage, *round), *player, *points));
             }
-            Action::Withdrawn { player, stage, round, .. } => {
-                self.withdrawals.push(((*stage, *round), *player, true));
+            Action::Disqualified { player, stage, round, holds, .. } => {
+                self.disqualifications.push(((*stage, *round), *player, *holds));
+                self.withdrawals.push(((*stage, *round), *player, *holds));
             }
-            Action::Returned { player, stage, round, .. } => {
-                self.withdrawals.push(((*stage, *round), *player, false));
+            Action::Placed { player, below, stage, holds, .. } => match holds {
+                true => self.places.push((*stage, [*player, *below])),
+                false => self.places.retain(|place| *place != (*stage, [*player, *below])),
+            },
+            Action::Withdrawn { player, stage, round, holds, .. } => {
+                self.withdrawals.push(((*stage, *round), *player, *holds));
             }
-            Action::PairingGiven { players, stage, round, .. } => {
-                self.pairings.push(((*stage, round.saturating_add(1)), *players));
-            }
-            Action::PairingDropped { players, stage, round, .. } => {
-                let dropped = ((*stage, round.saturating_add(1)), *players);
-                self.pairings.retain(|given| *given != dropped);
+            Action::PairingGiven { players, stage, round, holds, .. } => {
+                let given = ((*stage, round.saturating_add(1)), *players);
+                match holds {
+                    true => self.pairings.push(given),
+                    false => self.pairings.retain(|other| *other != given),
+                }
             }
             _ => {}
         }
@@ -70,6 +93,29 @@ impl Arbitration {
         }
         sums.retain(|_, points| *points != Points::ZERO);
         sums
+    }
+
+    /// The players none of whose results count for what is made before a round is paired.
+    pub fn disqualified(&self, round: When) -> BTreeSet<PlayerId> {
+        let mut players = BTreeSet::new();
+        for (_, player, holds) in self.disqualifications.iter().filter(|(when, ..)| *when < round) {
+            _ = if *holds { players.insert(*player) } else { players.remove(player) };
+        }
+        players
+    }
+
+    /// Of level players in the table of a stage: who is above whom.
+    pub(super) fn places(&self, stage: u8) -> impl Iterator<Item = [PlayerId; 2]> {
+        self.places.iter().filter(move |(of, _)| *of == stage).map(|(_, places)| *places)
+    }
+
+    /// The operations that changed the table of a stage: penalties, disqualifications, places.
+    pub fn decisions(&self, stage: u8) -> impl Iterator<Item = &Operation> {
+        let changed = move |(of, operation): &&(u8, Operation)| match operation.action {
+            Action::Disqualified { .. } => true,
+            _ => *of == stage,
+        };
+        self.decisions.iter().filter(changed).map(|(_, operation)| operation)
     }
 
     /// True if a player plays no game of that round, because it had withdrawn before.

@@ -3,6 +3,7 @@
 use super::{Encounter, Progress};
 use crate::stage::{Format, Stage, Tie};
 use referee::ids::PlayerId;
+use serde::Serialize;
 
 /// A seat of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,21 @@ enum Seat {
     Empty,
     /// The entrant with this index.
     Taken(usize),
+}
+
+/// An encounter that is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Decided {
+    /// Its round, from 1.
+    pub round: u32,
+    /// The winner and the loser.
+    pub players: [PlayerId; 2],
+    /// Points of both, a win being one.
+    pub points: [f64; 2],
+    /// The games that were added because the others were level.
+    pub extra: u64,
+    /// True if the players were level to the end, so that the higher seed went on.
+    pub by_seed: bool,
 }
 
 /// A knock-out stage as far as its results decide it.
@@ -53,6 +69,25 @@ impl<'a> Bracket<'a> {
             note(self.winner(last), self.round(last) + 1);
         }
         reached
+    }
+
+    /// The encounters that are decided, in the order of the bracket.
+    pub(crate) fn decided(&self) -> Vec<Decided> {
+        let of = |(at, seats): (usize, &[Seat; 2])| {
+            let (&[Seat::Taken(a), Seat::Taken(b)], Seat::Taken(winner)) = (seats, self.winner(at)) else {
+                return None;
+            };
+            let seeds = if winner == a { [a, b] } else { [b, a] };
+            let Score { games, half_points } = self.score(at as u64, seeds[0], seeds[1]);
+            Some(Decided {
+                round: self.round(at),
+                players: seeds.map(|seed| self.entrants[seed]),
+                points: half_points.map(|points| points as f64 / 2.0),
+                extra: games.saturating_sub(self.stage.encounter_games()),
+                by_seed: half_points[0] == half_points[1],
+            })
+        };
+        self.seats.iter().enumerate().filter_map(of).collect()
     }
 
     /// The players who are in round 2 without an opponent in round 1.

@@ -10,7 +10,7 @@ use referee::{
     pairing::Pairing,
     points::Points,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An encounter of a Swiss or knock-out stage, as far as it has been played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,6 +263,23 @@ impl Progress {
             sequence: stage.format.is_sequential().then(Sequence::default),
             round: 0,
             scores: Scores::default(),
+        }
+    }
+
+    /// What tables are made of, without the encounters and the byes of some players.
+    pub fn without(&self, out: &BTreeSet<PlayerId>) -> Self {
+        let (mut encounters, mut byes) = (self.encounters.clone(), self.byes.clone());
+        encounters.retain(|_, encounter| !encounter.players.iter().any(|player| out.contains(player)));
+        byes.retain(|(_, player), _| !out.contains(player));
+        Self {
+            finished: Ranges::default(),
+            open: BTreeMap::new(),
+            halves: BTreeMap::new(),
+            sequence: None,
+            scores: Scores::default(),
+            encounters,
+            byes,
+            ..*self
         }
     }
 

@@ -7,7 +7,10 @@ use super::{
 use crate::stage::{Format, Stage};
 use referee::{ids::PlayerId, points::Points};
 use serde::{Serialize, Serializer};
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 /// A line of a stage's table: ranked by score and the tie-breaks of the format, in a knock-out by the round reached.
 /// Players who are still level share a rank, in the order of entry.
@@ -24,6 +27,12 @@ pub struct Row {
     /// Points that arbiters have taken.
     #[serde(skip_serializing_if = "is_none")]
     pub penalty: Points,
+    /// True if an arbiter has disqualified the player: no game or bye of it counts, and it is behind all others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub disqualified: bool,
+    /// How many players who are level with this one an arbiter has placed below it, less those above it; the last tie-break.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub placed: i32,
     /// Twice the score as it is where a win is worth a point and a draw half of one, byes included.
     pub half_points: u64,
     /// The tie-breaks of the stage in their order, as [`TieBreak::text`] reads them. In JSON they are decimal numbers by
@@ -36,6 +45,10 @@ pub struct Row {
 
 fn is_none(penalty: &Points) -> bool {
     *penalty == Points::ZERO
+}
+
+fn is_zero(placed: &i32) -> bool {
+    *placed == 0
 }
 
 impl Row {
@@ -54,8 +67,10 @@ impl Row {
     fn compare(&self, other: &Self) -> Ordering {
         let [own, others] = [self, other].map(|row| row.tie_breaks.iter().map(|(_, value)| value));
         let points = |row: &Self| if row.round.is_some() { Points::ZERO } else { row.points };
-        let rounds = other.round.cmp(&self.round);
-        rounds.then_with(|| points(other).cmp(&points(self))).then_with(|| others.cmp(own))
+        let out = self.disqualified.cmp(&other.disqualified);
+        let rounds = out.then_with(|| other.round.cmp(&self.round));
+        let score = rounds.then_with(|| points(other).cmp(&points(self)));
+        score.then_with(|| others.cmp(own)).then_with(|| other.placed.cmp(&self.placed))
     }
 }
 
@@ -77,20 +92,40 @@ fn by_key<S: Serializer>(tie_breaks: &[(TieBreak, Option<i64>)], serializer: S) 
     tie_breaks::in_json(tie_breaks).serialize(serializer)
 }
 
+/// What arbiters have decided on a table.
+pub(super) struct TableDecisions {
+    pub penalties: BTreeMap<PlayerId, Points>,
+    pub disqualified: BTreeSet<PlayerId>,
+    /// Of level players: who is above whom.
+    pub places: Vec<[PlayerId; 2]>,
+}
+
 pub(super) fn ranking(
     stage: &Stage,
     entrants: &[PlayerId],
     tally: &Tally,
     progress: &Progress,
     rules: &RankingRules,
-    penalties: &BTreeMap<PlayerId, Points>,
+    decided: &TableDecisions,
 ) -> Vec<Row> {
-    let field = Field::new(stage, entrants, tally, progress, rules, penalties);
-    let mut rows: Vec<Row> = entrants.iter().map(|&player| plain_row(player, tally, &field)).collect();
+    let field = Field::new(stage, entrants, tally, progress, rules, &decided.penalties);
+    let row = |&player| Row {
+        disqualified: decided.disqualified.contains(&player),
+        ..plain_row(player, tally, &field)
+    };
+    let mut rows: Vec<Row> = entrants.iter().map(row).collect();
     match stage.format {
         Format::Knockout { .. } => by_round(&mut rows, stage, entrants, progress),
         format => by_score(&mut rows, rules.of(format), &field),
     }
+    let groups = level_groups(&rows, field.scores.len());
+    for [above, below] in &decided.places {
+        let [one, other] = [above, below].map(|player| groups[player.index()]);
+        for row in rows.iter_mut().filter(|_| one.is_some() && one == other) {
+            row.placed += i32::from(row.player == *above) - i32::from(row.player == *below);
+        }
+    }
+    rows.sort_by(Row::compare);
     let ranks = shared_ranks(&rows, |a, b| a.compare(b).is_eq());
     rows.iter_mut().zip(ranks).for_each(|(row, rank)| row.rank = rank);
     rows
@@ -104,6 +139,8 @@ fn plain_row(player: PlayerId, tally: &Tally, field: &Field<'_>) -> Row {
         games: record.games(),
         points: field.scores[player.index()],
         penalty: field.penalties.get(&player).copied().unwrap_or_default(),
+        disqualified: false,
+        placed: 0,
         half_points: record.half_points(),
         tie_breaks: vec![],
         round: None,

@@ -10,7 +10,7 @@ use referee::{
     rating::{self, Numbers, Trinomial},
 };
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Games by their result, from one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,6 +43,14 @@ impl Wdl {
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { wins: self.losses, draws: self.draws, losses: self.wins }
+    }
+
+    fn less(self, other: Self) -> Self {
+        Self {
+            wins: self.wins - other.wins,
+            draws: self.draws - other.draws,
+            losses: self.losses - other.losses,
+        }
     }
 
     pub(crate) fn of(&mut self, half_points: u8) -> &mut u64 {
@@ -210,6 +218,26 @@ impl Tally {
     /// Games that count.
     pub fn games(&self) -> u64 {
         self.met.values().map(|wdl| wdl.games()).sum()
+    }
+
+    /// The counts without the results of some players, as if their games had not been played. How games ended stays counted.
+    pub(super) fn without(&self, out: &BTreeSet<PlayerId>) -> Self {
+        let mut left = self.clone();
+        let stays = |players: &(PlayerId, PlayerId)| !out.contains(&players.0) && !out.contains(&players.1);
+        for (&(black, white), &games) in self.met.iter().filter(|(players, _)| !stays(players)) {
+            let of_black = &mut left.players[black.index()].black;
+            *of_black = of_black.less(games);
+            let of_white = &mut left.players[white.index()].white;
+            *of_white = of_white.less(games.reversed());
+        }
+        for player in out {
+            let record = &mut left.players[player.index()];
+            (record.byes, record.bye_half_points) = (0, 0);
+        }
+        left.met.retain(|players, _| stays(players));
+        left.evidence.met.retain(|players, _| stays(players));
+        left.evidence.pairs.retain(|players, _| stays(players));
+        left
     }
 
     pub(super) fn new(players: usize) -> Self {

@@ -26,7 +26,9 @@ pub fn ranking(rows: &[NamedRow<'_>], words: Language) -> Exhibit {
         let value = move |(_, row): &NamedRow<'_>| {
             Cell::known(row.tie_breaks.get(at), |(tie_break, value)| Cell::number(tie_break.text(*value)))
         };
-        columns.push(Column::right(words.tie_break(*tie_break), value).about(tie_break.name()));
+        let column = Column::right(words.tie_break(*tie_break), value).about(tie_break.name());
+        // In a narrow panel a penalty says more than the tie-breaks.
+        columns.push(if has(|row| row.penalty().is_some()) { column.spare() } else { column });
     }
     if has(|row| row.penalty().is_some()) {
         columns.push(column(words.penalty(), |row| {

@@ -371,6 +371,8 @@ fn of_entrant(forms: &Forms<'_>, entrant: &ListedEntrant, place: Place) -> Marku
         label { (words.so_many_points()) input name="points" type="number" min="0.001" step="0.001" value="1" required; }
         (forms.reason(true))
     };
+    let above =
+        html! { (player) (forms.text("above", words.level_player(), "64", true)) (forms.reason(true)) };
     let substitute = html! {
         (hidden("out", &entrant.name))
         (forms.text("substitute", words.who_substitutes(), "32", true))
@@ -379,6 +381,8 @@ fn of_entrant(forms: &Forms<'_>, entrant: &ListedEntrant, place: Place) -> Marku
     html! {
         (forms.form(&round, &[(order, label, true)]))
         (forms.form(&points, &[("penalty", words.take_points(), true)]))
+        (forms.form(&above, &[("place", words.place_above(), true)]))
+        (forms.form(&html! { (player) (forms.reason(true)) }, &[("disqualify", words.disqualify(), true)]))
         @if place == Place::Network { (forms.form(&substitute, &[("swap", words.substitute(), true)])) }
     }
 }

@@ -210,7 +210,8 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Re
             } }
         }
     };
-    let content = html! { h1 { (language.rounds()) } (fresh(&site, &content)) };
+    let table = html! { p { a href="/rounds/table" { (language.round_table()) } } };
+    let content = html! { h1 { (language.rounds()) } (table) (fresh(&site, &content)) };
     Ok(Page::new(language.rounds(), "/rounds", content).with(FOLLOWING))
 }
 

@@ -273,7 +273,7 @@ fn decided(host: &mut Host, action: Action) {
 }
 
 fn withdrawal(player: u32, round: u32) -> Action {
-    Action::Withdrawn { player: PlayerId(player), name: format!("p{player}"), stage: 0, round }
+    Action::Withdrawn { player: PlayerId(player), name: format!("p{player}"), stage: 0, round, holds: true }
 }
 
 /// Rounds of a Swiss of single games of whom the first player always beats the last one: its pairs and its bye.
@@ -304,7 +304,7 @@ fn who_has_withdrawn_is_not_paired_and_the_odd_one_out_has_the_bye() {
     );
     end_round(&mut host);
     let player = PlayerId(0);
-    decided(&mut host, Action::Returned { player, name: "p0".to_owned(), stage: 0, round: 3 });
+    decided(&mut host, Action::Withdrawn { player, name: "p0".to_owned(), stage: 0, round: 3, holds: false });
     let (pairs, bye) = play_round(&mut host);
     assert!(pairs.iter().any(|pair| pair.0 == 0), "who has come back plays: {pairs:?}");
     assert_eq!((pairs.len(), bye), (3, None));
@@ -314,7 +314,7 @@ fn who_has_withdrawn_is_not_paired_and_the_odd_one_out_has_the_bye() {
 
 fn given([black, white]: [u32; 2], round: u32) -> Action {
     let (players, name) = ([black, white].map(PlayerId), |player| format!("p{player}"));
-    Action::PairingGiven { players, black: name(black), white: name(white), stage: 0, round }
+    Action::PairingGiven { players, black: name(black), white: name(white), stage: 0, round, holds: true }
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn a_pairing_that_was_given_does_not_hold_if_it_was_taken_back_or_a_player_has_w
     let mut host = Host::new(&[stage(Format::Swiss { rounds: 1 }, 1)], 8, 1);
     decided(&mut host, given([0, 1], 0));
     let (players, black, white) = ([0, 1].map(PlayerId), "p0".to_owned(), "p1".to_owned());
-    decided(&mut host, Action::PairingDropped { players, black, white, stage: 0, round: 0 });
+    decided(&mut host, Action::PairingGiven { players, black, white, stage: 0, round: 0, holds: false });
     assert_eq!(next_round(&mut host), by_the_rules);
     let mut host = Host::new(&[stage(Format::Swiss { rounds: 1 }, 1)], 8, 1);
     decided(&mut host, given([0, 1], 0));
@@ -355,6 +355,34 @@ fn a_pairing_that_was_given_does_not_hold_if_it_was_taken_back_or_a_player_has_w
     let (pairs, bye) = next_round(&mut host);
     assert_eq!(pairs[0], (2, 3));
     assert!(pairs.len() == 3 && bye.is_some() && pairs.iter().all(|pair| pair.1 != 1), "{pairs:?}");
+}
+
+#[test]
+fn a_disqualification_holds_for_the_rounds_that_are_paired_after_it() {
+    let disqualified = |holds, round| Action::Disqualified {
+        player: PlayerId(0),
+        name: "p0".to_owned(),
+        stage: 0,
+        round,
+        holds,
+    };
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 4, 1);
+    let (first, _) = play_round(&mut host);
+    let loser = first.iter().find_map(|&(a, b)| (a == 0).then_some(b).or((b == 0).then_some(a))).unwrap();
+    let before = host.standings.ranking(0);
+    decided(&mut host, disqualified(true, 1));
+    let row =
+        |host: &Host, player| host.standings.ranking(0).into_iter().find(|row| row.player == player).unwrap();
+    let [out, met] = [0, loser].map(|player| row(&host, PlayerId(player as u32)));
+    assert!(out.disqualified && out.rank == 4 && out.games.games() == 0, "{out:?}");
+    assert_eq!((met.games.games(), met.points), (0, Points::ZERO));
+    assert_eq!(host.standings.total().games(), 1, "the other table's");
+    let (second, bye) = next_round(&mut host);
+    assert!(second.len() == 1 && second[0].0 != 0 && second[0].1 != 0 && bye.is_some(), "{second:?}");
+    decided(&mut host, disqualified(false, 2));
+    assert_eq!(host.standings.ranking(0).len(), before.len());
+    assert!(!row(&host, PlayerId(0)).disqualified);
+    assert_eq!(row(&host, PlayerId(loser as u32)).games.games(), 1);
 }
 
 #[test]
