@@ -42,7 +42,7 @@ pub(super) fn read<'a>(
     while let Some(&(first, _)) = lines.peek() {
         let (mut reader, mut last, mut size) = (Ok(Reader::default()), first - 1, 0);
         for (at, line) in lines.by_ref().take_while(|(_, line)| line.trim() != "/") {
-            (last, size) = (at, size + line.len());
+            (last, size) = (at, size + line.len() + 1);
             // What is left of a faulty game is passed over.
             let read = reader.as_mut().map_or(Ok(()), |reader: &mut Reader| {
                 within_bound(size, at).and_then(|()| reader.line(line.trim_end(), at))
