@@ -207,6 +207,8 @@ mod tests {
         let mut library = Library::open(&place).unwrap();
         set(library.table_mut("one").unwrap(), "name", Some(" ".into()));
         assert!(library.write(&place).unwrap_err().to_string().contains("engines[0].name"));
+        let long = place.write(FILE, &"#".repeat(1 << 20)).unwrap_err();
+        assert!(long.to_string().contains("larger than 1 MB"), "{long}");
         assert_eq!(std::fs::read_to_string(dir.path().join(FILE)).unwrap(), WRITTEN);
         place.write(FILE, "[[engines]\n").unwrap();
         assert!(matches!(Library::open(&place), Err(LibraryError::Toml(_))));

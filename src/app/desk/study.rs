@@ -199,7 +199,7 @@ pub(crate) async fn import(State(desk): State<Desk>, fields: Fields) -> Result<R
 }
 
 fn read_in(job: &Job, import: &Import, key: &str) -> Result<(), String> {
-    let report = records::import(import).map_err(|error| error.to_string())?;
+    let report = records::import_while(import, &|| job.is_wanted()).map_err(|error| error.to_string())?;
     let faults = report.faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let to = address_of(&format!("{key}/{}", import.event), None);
     let (read, known) = (report.imported, report.known);

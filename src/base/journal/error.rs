@@ -62,6 +62,10 @@ pub enum StoreError {
     /// The disk is full.
     #[error("database `{}` cannot grow: the disk is full", .0.display())]
     Full(PathBuf),
+    /// Another program has replaced, overwritten or cut short the file of an event that is played; what could be kept of the
+    /// event.
+    #[error("database `{}` was replaced, overwritten or removed by another program while its event was played; {}", .0.display(), kept(.1.as_deref()))]
+    Replaced(PathBuf, Option<PathBuf>),
     /// Input/output error.
     #[error("database `{}`: input/output error: {}", .0.display(), .1)]
     Io(PathBuf, #[source] Arc<rusqlite::Error>),
@@ -112,6 +116,17 @@ impl StoreError {
             Some(ErrorCode::SystemIoFailure) => Self::Io(path, source),
             _ => Self::Sql(path, source),
         }
+    }
+}
+
+/// What was kept of the event of a file that was replaced.
+fn kept(copy: Option<&Path>) -> String {
+    match copy {
+        Some(copy) => format!(
+            "the event until then is in `{}`: move that file to the place of the database, and begin the event again",
+            copy.display()
+        ),
+        None => "no copy could be kept of what was played: restore it, or begin another one".to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ mod error;
 mod follow;
 mod handover;
 mod identities;
+mod identity;
 mod insert;
 mod judgements;
 mod leases;

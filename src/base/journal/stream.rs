@@ -8,6 +8,7 @@
 
 use crate::{
     EventHead, EventId, Moves, OpenedEvent, Store, StoreError, Writer,
+    identity::Watched,
     insert::Rows,
     now,
     readers::{Feed, Hasty, Reader},
@@ -237,7 +238,7 @@ fn write(
 ) -> Result<(), (usize, StoreError)> {
     let database = store.database();
     let mut rows = database.check(|conn| Rows::new(conn, event)).map_err(|error| (0, error))?;
-    let mut last_commit = None;
+    let (mut last_commit, mut watched) = (None, Watched::new(store, event));
     let is_hasty = || hasty.iter().any(|is_hasty| is_hasty());
     while let Some((batch, records)) = inbox.take(last_commit, is_hasty) {
         feeds.iter().for_each(|feed| feed.announce(batch.len(), || rows.place()));
@@ -251,6 +252,7 @@ fn write(
         last_commit = Some(Instant::now());
         let batch: Arc<[Stamped]> = batch.into();
         feeds.iter().for_each(|feed| feed.commit(&batch));
+        watched.look().map_err(|error| (0, error))?;
     }
     Ok(())
 }

@@ -344,12 +344,8 @@ impl PlayLoop<'_> {
 
     /// Evidence for a dispute about the ending; empty for endings that explain themselves.
     fn evidence(&self, outcome: Outcome, reason: &str, game: &Game) -> String {
-        let disputed = |by| {
-            use WinBy::{Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
-            matches!(by, Disconnection | IllegalAction | IllegalDeclaration | IllegalMove(_) | Time)
-        };
         match outcome {
-            Outcome::Win { winner, by } if disputed(by) => {
+            Outcome::Win { winner, by } if by.is_fault() => {
                 let loser = !winner;
                 let starved =
                     self.starved(loser, by, game).map(|waited| format!("  {}\n", starved_text(waited)));

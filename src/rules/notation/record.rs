@@ -1,7 +1,7 @@
 //! Game records: one neutral [`GameRecord`], read from and written to every common format.
 //!
 //! [`read`] and [`each`] detect encoding and format by content and report line and reason of a fault; [`write()`] writes a
-//! record in a [`Format`].
+//! record in a [`Format`]. Files are untrusted: they are read game by game, and a game has a bound.
 //!
 //! Contents of each format (comments belong to plies and to the ending; "reason" is the [`Ending`]):
 //!
@@ -39,6 +39,10 @@ pub use decode::{encoding_of, lines, unicode};
 pub use ending::Ending;
 pub use kif_write::spelled_moves;
 pub use model::{DISTANT_MATE, Flaw, Format, GameRecord, Ply, RecordFault, Variation};
+use std::ops::ControlFlow;
+
+/// Largest game of a text, in bytes: what is read of it takes many times as much memory.
+const LARGEST_GAME: usize = 8 << 20;
 
 /// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's
 /// extension, decides only if the content is ambiguous.
@@ -46,35 +50,59 @@ pub use model::{DISTANT_MATE, Flaw, Format, GameRecord, Ply, RecordFault, Variat
 /// # Errors
 /// The first line that cannot be read, with the reason.
 pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
-    let mut records = Ok(Vec::new());
-    each(bytes, hint, |_, read| match (&mut records, read) {
-        (Ok(records), Ok(record)) => records.push(record),
-        (Ok(_), Err(fault)) => records = Err(fault),
-        (Err(_), _) => {}
+    let (mut records, mut first) = (Vec::new(), None);
+    each(bytes, hint, |_, read| match read {
+        Ok(record) => {
+            records.push(record);
+            ControlFlow::Continue(())
+        }
+        Err(fault) => {
+            first = Some(fault);
+            ControlFlow::Break(())
+        }
     });
-    records
+    first.map_or(Ok(records), Err)
 }
 
 /// Calls `each` with every record of a file, or why it cannot be read, and with the line, from 1, where it begins (in a binary
-/// format the entry). A fault in one record does not affect the others, as far as the format separates records.
-pub fn each(bytes: &[u8], hint: Option<Format>, mut each: impl FnMut(usize, Read)) {
-    let bytes = &*unicode(bytes);
+/// format the entry), until it breaks off. A fault in one record does not affect the others, as far as the format separates
+/// records.
+pub fn each(bytes: &[u8], hint: Option<Format>, mut each: impl FnMut(usize, Read) -> ControlFlow<()>) {
+    let _is_broken_off = walk(&unicode(bytes), hint, &mut each);
+}
+
+fn walk(
+    bytes: &[u8],
+    hint: Option<Format>,
+    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     if decode::is_book(bytes) {
         let what =
             "an opening book of YaneuraOu: moves for positions, not games; give it to an engine as its book";
         return each(1, Err(RecordFault::new(1, what)));
     }
     if decode::is_binary(bytes) {
-        return packed::read(bytes, hint, &mut each);
+        return packed::read(bytes, hint, each);
     }
-    let lines = decode::lines(bytes);
-    match decode::format_of(&lines).or(hint) {
-        Some(Format::Csa | Format::Csa3) => csa::read(&lines, &mut each),
-        Some(Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u) => each(1, kif::read(&lines)),
-        Some(Format::Jkf) => each(1, jkf::read(&lines)),
-        Some(Format::Usi) => lines::read(&lines, &mut each),
-        Some(Format::Psv | Format::Hcpe) => packed::read(bytes, hint, &mut each),
+    let lines = || decode::lines(bytes);
+    let alone = |read: &dyn Fn() -> Read| within_bound(bytes.len(), 1).and_then(|()| read());
+    match decode::format_of(lines()).or(hint) {
+        Some(Format::Csa | Format::Csa3) => csa::read(lines(), each),
+        Some(Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u) => {
+            each(1, alone(&|| kif::read(lines())))
+        }
+        Some(Format::Jkf) => each(1, alone(&|| jkf::read(lines()))),
+        Some(Format::Usi) => lines::read(lines(), each),
+        Some(Format::Psv | Format::Hcpe) => packed::read(bytes, hint, each),
         None => each(1, Err(RecordFault::new(1, "unknown record format"))),
+    }
+}
+
+/// Refuses a game that has so many bytes up to a line.
+fn within_bound(bytes: usize, line: usize) -> Result<(), RecordFault> {
+    match bytes > LARGEST_GAME {
+        true => Err(RecordFault::new(line, format!("a game of more than {} MiB", LARGEST_GAME >> 20))),
+        false => Ok(()),
     }
 }
 

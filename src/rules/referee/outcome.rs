@@ -63,8 +63,20 @@ impl WinBy {
     /// True if the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move. A loss by
     /// default is none: it was not played, and its loser may have withdrawn.
     pub fn is_fault(self) -> bool {
-        use WinBy::{Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
-        matches!(self, Time | Disconnection | IllegalAction | IllegalDeclaration | IllegalMove(_))
+        match self {
+            Self::Time
+            | Self::Disconnection
+            | Self::IllegalAction
+            | Self::IllegalDeclaration
+            | Self::IllegalMove(_) => true,
+            Self::Mate
+            | Self::Resignation
+            | Self::Declaration
+            | Self::PerpetualCheck
+            | Self::Adjudication
+            | Self::Default
+            | Self::Ruling => false,
+        }
     }
 }
 

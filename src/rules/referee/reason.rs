@@ -17,11 +17,17 @@ pub fn reason(outcome: Outcome, evidence: &str) -> Option<String> {
             match by {
                 WinBy::IllegalMove(foul) => (own()?, Some(foul)),
                 // On a foreign server an engine's fault ends in a resignation, see [`GameEnded::gave_up`].
-                WinBy::Time | WinBy::Disconnection | WinBy::IllegalDeclaration | WinBy::Resignation => {
-                    (own()?, None)
-                }
+                WinBy::Time
+                | WinBy::Disconnection
+                | WinBy::IllegalAction
+                | WinBy::IllegalDeclaration
+                | WinBy::Resignation => (own()?, None),
                 WinBy::Default => (told(first)?, None),
-                _ => return None,
+                WinBy::Mate
+                | WinBy::Declaration
+                | WinBy::PerpetualCheck
+                | WinBy::Adjudication
+                | WinBy::Ruling => return None,
             }
         }
         Outcome::Aborted { by: AbortBy::Missing | AbortBy::NotStarted | AbortBy::Server } => {

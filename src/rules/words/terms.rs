@@ -5,7 +5,8 @@ use contest::{
     stage::{Format, Stage},
     standings::TieBreak,
 };
-use referee::{Color, Outcome, WinBy, number::number};
+use referee::{AbortBy, Color, DrawBy, Outcome, WinBy, number::number};
+use std::{collections::HashSet, sync::LazyLock};
 
 messages! {
     black: "black" = "先手";
@@ -49,28 +50,59 @@ messages! {
     results: "Results" = "結果";
 }
 
-/// The causes of endings that viewers can search for, with their words in Japanese.
-const CAUSES: [(&str, &str); 19] = [
-    ("mate", "詰み"),
-    ("resignation", "投了"),
-    ("time", "時間切れ"),
-    ("declaration", "入玉宣言"),
-    ("illegal-move", "反則手"),
-    ("illegal-declaration", "不正な宣言"),
-    ("perpetual-check", "連続王手の千日手"),
-    ("default", "不戦"),
-    ("disconnection", "接続切れ"),
-    ("adjudication", "判定"),
-    ("ruling", "裁定"),
-    ("sennichite", "千日手"),
-    ("max-moves", "手数制限"),
-    ("impasse", "持将棋"),
-    ("draw-adjudication", "引分判定"),
-    ("stopped", "中断"),
-    ("not-started", "不開始"),
-    ("server", "サーバ"),
-    ("no-result", "結果なし"),
-];
+/// The causes of endings, each once, with their words in Japanese.
+static CAUSES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let won = WinBy::ALL.iter().map(|by| (family(by.name()), won_by(*by)));
+    let drawn = DrawBy::ALL.iter().map(|by| (by.name(), drawn_by(*by)));
+    let aborted = AbortBy::ALL.iter().map(|by| (by.name(), aborted_by(*by)));
+    let mut causes: Vec<(&str, &str)> = won.chain(drawn).chain(aborted).collect();
+    let mut seen = HashSet::new();
+    causes.retain(|(cause, _)| seen.insert(*cause));
+    causes
+});
+
+/// The name of all illegal moves, or that of another cause.
+fn family(cause: &str) -> &str {
+    if cause.starts_with("illegal-move") { "illegal-move" } else { cause }
+}
+
+fn won_by(by: WinBy) -> &'static str {
+    match by {
+        WinBy::Mate => "詰み",
+        WinBy::Resignation => "投了",
+        WinBy::Time => "時間切れ",
+        WinBy::Declaration => "入玉宣言",
+        WinBy::IllegalMove(_) => "反則手",
+        WinBy::IllegalAction => "反則行為",
+        WinBy::IllegalDeclaration => "不正な宣言",
+        WinBy::PerpetualCheck => "連続王手の千日手",
+        WinBy::Default => "不戦",
+        WinBy::Disconnection => "接続切れ",
+        WinBy::Adjudication => "判定",
+        WinBy::Ruling => "裁定",
+    }
+}
+
+fn drawn_by(by: DrawBy) -> &'static str {
+    match by {
+        DrawBy::Sennichite => "千日手",
+        DrawBy::MaxMoves => "手数制限",
+        DrawBy::Impasse => "持将棋",
+        DrawBy::Adjudication => "引分判定",
+        DrawBy::Ruling => "裁定",
+    }
+}
+
+fn aborted_by(by: AbortBy) -> &'static str {
+    match by {
+        AbortBy::Stopped => "中断",
+        AbortBy::NotStarted => "不開始",
+        AbortBy::Server => "サーバ",
+        AbortBy::Missing => "不参加",
+        AbortBy::Annulled => "取消",
+        AbortBy::NoResult => "結果なし",
+    }
+}
 
 /// The checks of engines and machines, with their names in Japanese.
 const CHECKS: [(&str, &str); 31] = [
@@ -135,18 +167,13 @@ impl Language {
 
     /// Every cause that viewers can search for, as in the column `cause`, and its words.
     pub fn causes(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        CAUSES.into_iter().map(move |(cause, japanese)| (cause, self.pick(cause, japanese)))
+        CAUSES.iter().map(move |&(cause, japanese)| (cause, self.pick(cause, japanese)))
     }
 
     /// The cause of an ending, as in the column `cause`, in words.
     pub fn cause(self, cause: &str) -> &str {
-        let family = if cause.starts_with("illegal-move") { "illegal-move" } else { cause };
-        let known = CAUSES.iter().find(|(known, _)| *known == family);
-        let japanese = match family {
-            "annulled" => "取消",
-            other => known.map_or(other, |(_, japanese)| japanese),
-        };
-        self.pick(cause, japanese)
+        let known = CAUSES.iter().find(|(known, _)| *known == family(cause));
+        self.pick(cause, known.map_or(cause, |(_, japanese)| japanese))
     }
 
     /// An outcome.
@@ -217,6 +244,15 @@ fn stage_in_japanese(stage: &Stage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_ending_has_words_in_japanese_and_is_searched_for_by_one_name() {
+        let names = WinBy::ALL.iter().map(|by| by.name()).chain(DrawBy::ALL.iter().map(|by| by.name()));
+        for name in names.chain(AbortBy::ALL.iter().map(|by| by.name())) {
+            assert!(!Language::Japanese.cause(name).is_ascii(), "{name}");
+            assert_eq!(Language::Japanese.causes().filter(|(known, _)| *known == family(name)).count(), 1);
+        }
+    }
 
     #[test]
     fn formats_and_rounds_have_the_terms_of_japanese_tournaments() {

@@ -4,8 +4,10 @@ use notation::record::{self, Format, GameRecord, Read, RecordFault};
 use referee::number::number;
 use serde::Serialize;
 use std::{
+    borrow::Cow,
     collections::HashSet,
     fmt, fs,
+    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
@@ -91,7 +93,10 @@ pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
         Err(fault) => return vec![Err(fault)],
     };
     let mut records = vec![];
-    content.games(|read| records.push(read.map_err(|fault| FileFault::of(path, fault))));
+    content.games(|read| {
+        records.push(read.map_err(|fault| FileFault::of(path, fault)));
+        ControlFlow::Continue(())
+    });
     records
 }
 
@@ -112,29 +117,39 @@ pub(super) struct Content {
 impl Content {
     pub fn of(path: &Path) -> Result<Self, FileFault> {
         let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
-        Ok(Self { bytes: record::unicode(&bytes).into_owned(), hint: hint(path) })
+        let bytes = match record::unicode(&bytes) {
+            Cow::Owned(read) => read,
+            Cow::Borrowed(_) => bytes,
+        };
+        Ok(Self { bytes, hint: hint(path) })
     }
 
-    /// Calls `each` with all records of the file that hold a game, and with all faults.
-    pub fn games(&self, mut each: impl FnMut(Read)) {
-        let (mut found, mut positions) = (0, vec![]);
+    /// Calls `each` with all records of the file that hold a game, and with all faults, until it breaks off.
+    pub fn games(&self, mut each: impl FnMut(Read) -> ControlFlow<()>) {
+        let (mut found, mut positions, mut flow) = (0, vec![], ControlFlow::Continue(()));
         record::each(&self.bytes, self.hint, |line, read| {
             found += 1;
-            match read {
+            flow = match read {
                 Ok(record) if record.plies.is_empty() && record.ending.is_none() => {
                     match record.start == GameRecord::default().start {
                         true => each(Err(RecordFault::new(line, "holds no move"))),
-                        false => positions.push(line),
+                        false => {
+                            positions.push(line);
+                            ControlFlow::Continue(())
+                        }
                     }
                 }
                 read => each(read),
-            }
+            };
+            flow
         });
-        match positions[..] {
-            [] if found == 0 => each(Err(RecordFault::new(1, "holds no game"))),
-            [first, _, ..] if positions.len() == found => each(Err(no_game(first, found))),
-            _ => positions.iter().for_each(|line| each(Err(no_game(*line, 1)))),
-        }
+        let _is_broken_off = flow.is_break()
+            || match positions[..] {
+                [] if found == 0 => each(Err(RecordFault::new(1, "holds no game"))),
+                [first, _, ..] if positions.len() == found => each(Err(no_game(first, found))),
+                _ => positions.iter().try_for_each(|line| each(Err(no_game(*line, 1)))),
+            }
+            .is_break();
     }
 }
 

@@ -22,6 +22,7 @@ use serde::Serialize;
 use std::{
     collections::{HashMap, HashSet},
     fmt,
+    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
@@ -127,6 +128,14 @@ impl fmt::Display for ImportReport {
 /// # Errors
 /// When the database cannot be written, or the event was played by this program.
 pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
+    import_while(args, &|| true)
+}
+
+/// Does the same as long as it is wanted: what was imported before stays, and another import goes on from there.
+///
+/// # Errors
+/// See [`import`].
+pub fn import_while(args: &Import, is_wanted: &dyn Fn() -> bool) -> Result<ImportReport, RecordsError> {
     if let Some(results) = args.files.iter().find(|file| results::is_results(file)) {
         return match &args.files[..] {
             [alone] => results::import(alone, args),
@@ -140,10 +149,10 @@ pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
     let (files, faults) = files::found(&args.files);
     let mut report =
         ImportReport { files: files.len(), faults, verified: args.verify, ..ImportReport::default() };
-    let names = survey(&files, args.verify, &mut report);
-    if let Some(db) = &args.db {
+    let names = survey(&files, args.verify, &mut report, is_wanted);
+    if let Some(db) = args.db.as_ref().filter(|_| is_wanted()) {
         let mut importer = Importer::open(db, &args.event, names)?;
-        files.iter().for_each(|file| importer.file(file));
+        files.iter().take_while(|_| is_wanted()).for_each(|file| importer.file(file, is_wanted));
         report.without_result = importer.without_result;
         (report.imported, report.known) = importer.finish()?;
     }
@@ -151,9 +160,14 @@ pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
 }
 
 /// Reads every file once, for its faults and the names of the players: the stream names players before their games.
-fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<String> {
+fn survey(
+    files: &[PathBuf],
+    verifies: bool,
+    report: &mut ImportReport,
+    is_wanted: &dyn Fn() -> bool,
+) -> Vec<String> {
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
-    for file in files {
+    for file in files.iter().take_while(|_| is_wanted()) {
         let content = match Content::of(file) {
             Ok(content) => content,
             Err(fault) => {
@@ -176,10 +190,15 @@ fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<S
                 }
                 Err(fault) => faults.add(fault),
             }
+            while_wanted(is_wanted)
         });
         faults.report(report);
     }
     names
+}
+
+fn while_wanted(is_wanted: &dyn Fn() -> bool) -> ControlFlow<()> {
+    if is_wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 /// Faults of one file.
@@ -268,22 +287,27 @@ impl Importer {
     }
 
     /// Imports the records of a file; the survey has reported its faults.
-    fn file(&mut self, file: &Path) {
+    fn file(&mut self, file: &Path, is_wanted: &dyn Fn() -> bool) {
         let Ok(content) = Content::of(file) else { return };
         content.games(|read| {
-            let Ok(record) = read else { return };
-            let contents = hash(&record);
-            let time = self.times.entry(contents).or_default();
-            *time += 1;
-            // Deterministic engines repeat games exactly: a second equal record of an import is another game, be it in the
-            // same file or in one of its own.
-            let fingerprint = format!("{contents:032x}.{time}");
-            if self.there.insert(fingerprint.clone()) {
-                self.record(&record, &file.to_string_lossy(), &fingerprint);
-            } else {
-                self.known += 1;
-            }
+            read.into_iter().for_each(|record| self.take(&record, file));
+            while_wanted(is_wanted)
         });
+    }
+
+    /// Takes in a record, if an earlier import has not.
+    fn take(&mut self, record: &GameRecord, file: &Path) {
+        let contents = hash(record);
+        let time = self.times.entry(contents).or_default();
+        *time += 1;
+        // Deterministic engines repeat games exactly: a second equal record of an import is another game, be it in the
+        // same file or in one of its own.
+        let fingerprint = format!("{contents:032x}.{time}");
+        if self.there.insert(fingerprint.clone()) {
+            self.record(record, &file.to_string_lossy(), &fingerprint);
+        } else {
+            self.known += 1;
+        }
     }
 
     fn record(&mut self, record: &GameRecord, file: &str, fingerprint: &str) {

@@ -49,7 +49,7 @@ mod verify;
 pub use annotations::{ShownVariation, shown_variations};
 pub use export::{Export, ExportReport, LeftOut, event, export, one};
 pub use files::{FileFault, found, read};
-pub use import::{FAULTS, Import, ImportReport, MoreFaults, import};
+pub use import::{FAULTS, Import, ImportReport, MoreFaults, import, import_while};
 pub use recording::Recording;
 pub use verify::Finding;
 

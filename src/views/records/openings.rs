@@ -6,7 +6,7 @@ use notation::record::{self, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
 use referee::opening::{Opening, Openings};
 use rsshogi::{board::Position, types::Move};
-use std::{collections::HashSet, fs, io::Read, path::Path};
+use std::{collections::HashSet, fs, io::Read, ops::ControlFlow, path::Path};
 
 /// Number of faults listed one by one; the rest are only counted.
 const LISTED: usize = 20;
@@ -62,6 +62,7 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
                     }
                 }
             }
+            ControlFlow::Continue(())
         });
         if !found {
             faults.push(FileFault::whole(file, "holds no opening".to_owned()));

@@ -54,7 +54,7 @@ pub(super) fn import(path: &Path, args: &Import) -> Result<ImportReport, Records
         Err(error) => Err(vec![(None, format!("cannot be read: {error}"))]),
         Ok(data) if data.len() > MOST_BYTES => Err(vec![(None, "is larger than 16 MiB".to_owned())]),
         Ok(_) => match fs::read(path) {
-            Ok(bytes) => reads(&lines(&bytes).join("\n")),
+            Ok(bytes) => reads(&lines(&bytes).collect::<Vec<_>>().join("\n")),
             Err(error) => Err(vec![(None, format!("cannot be read: {error}"))]),
         },
     };

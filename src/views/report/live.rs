@@ -186,14 +186,7 @@ fn shown(evidence: &str, game: Option<GameId>) -> String {
 /// Endings that may be disputed.
 fn is_dispute(outcome: Outcome) -> bool {
     match outcome {
-        Outcome::Win { by, .. } => matches!(
-            by,
-            WinBy::Time
-                | WinBy::Disconnection
-                | WinBy::IllegalMove(_)
-                | WinBy::IllegalDeclaration
-                | WinBy::Default
-        ),
+        Outcome::Win { by, .. } => by.is_fault() || by == WinBy::Default,
         Outcome::Draw { .. } => false,
         Outcome::Aborted { by } => by != AbortBy::Stopped,
     }

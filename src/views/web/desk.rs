@@ -104,9 +104,12 @@ impl Site {
         let mut desk = Desk { site: self, open };
         let done = work(&mut desk);
         // Hundreds of events that are over would have hundreds of files open.
-        if !desk.site.is_settled() {
-            desk.site.0.questions.open.lock().push(desk.open);
+        let mut idle = desk.site.0.questions.open.lock();
+        match desk.site.is_settled() {
+            true => idle.clear(),
+            false => idle.push(desk.open),
         }
+        drop(idle);
         done
     }
 }

@@ -440,8 +440,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let empty = dir.path().join("empty.sfen");
         std::fs::write(&empty, "").unwrap();
-        let device = PathBuf::from("/dev/zero");
-        for endless in [Some(empty), cfg!(unix).then_some(device)].into_iter().flatten() {
+        let pipe = dir.path().join("pipe");
+        let is_made =
+            std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|made| made.success());
+        let others = [pipe, "/dev/zero".into(), "/proc/kmsg".into()];
+        let others = others.into_iter().filter(|other| other.exists());
+        assert!(!cfg!(unix) || is_made);
+        for endless in [empty].into_iter().chain(others) {
             let refused = refuse_endless([endless].iter());
             assert!(refused.is_err_and(|why| why.to_string().contains("holds no opening")));
         }

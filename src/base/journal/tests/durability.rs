@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Follower, Moves};
+use crate::{Follower, Moves, identity::Watched};
 use referee::{
     AbortBy,
     entry::{Judged, Score},
@@ -8,6 +8,7 @@ use referee::{
 use rusqlite::Connection;
 use std::{
     collections::BTreeSet,
+    fs,
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Command, Stdio},
@@ -544,4 +545,106 @@ fn the_file_alone_has_an_event_that_is_over_while_somebody_reads_it() {
         Store::read(&copy).unwrap().game(opened.event, GameId(1)).unwrap(),
         reader.game(opened.event, GameId(1)).unwrap()
     );
+}
+
+/// An event of which the file has all and the log nothing, and what is found after something happened to the file.
+fn examined_after(happens: impl FnOnce(&Path)) -> (TempDir, Result<(), StoreError>) {
+    let (directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let journal = start(store, opened.event);
+    journal.append(long_event(1000));
+    let store = journal.finish().unwrap();
+    store.database().gather().unwrap();
+    let mut watched = Watched::new(&store, opened.event);
+    watched.examine().unwrap();
+    happens(&path);
+    (directory, watched.examine())
+}
+
+/// A copy has all of the event.
+fn assert_whole(kept: &Path) {
+    let store = Store::read(kept).unwrap();
+    let event = store.events().unwrap()[0].id;
+    let verified = store.verify(event, None).unwrap();
+    assert_eq!((verified.sealed_games, verified.running), (999, 1));
+    assert!(verified.alterations.is_empty());
+}
+
+/// A database with an event of this name and more games.
+fn other_database(path: &Path) -> PathBuf {
+    let other = path.with_file_name("other.db");
+    let mut events = long_event(1500);
+    events[0].at += 1;
+    write(&other, &events);
+    other
+}
+
+#[test]
+fn a_file_that_is_replaced_or_removed_is_noticed_and_all_of_its_event_is_kept() {
+    let replaced = |path: &Path| fs::rename(other_database(path), path).unwrap();
+    let removed = |path: &Path| fs::remove_file(path).unwrap();
+    let ways: [fn(&Path); 2] = [replaced, removed];
+    for way in ways {
+        let (_directory, examined) = examined_after(way);
+        let fault = examined.unwrap_err();
+        assert!(fault.to_string().contains("the event until then is in"), "{fault}");
+        let StoreError::Replaced(_, Some(kept)) = fault else { panic!("{fault}") };
+        assert_whole(&kept);
+    }
+}
+
+#[test]
+fn a_file_that_is_overwritten_or_cut_short_is_noticed() {
+    let overwritten = |path: &Path| _ = fs::copy(other_database(path), path).unwrap();
+    let cut = |path: &Path| fs::File::options().write(true).open(path).unwrap().set_len(8192).unwrap();
+    let emptied = |path: &Path| _ = fs::File::create(path).unwrap();
+    let ways: [fn(&Path); 3] = [overwritten, cut, emptied];
+    for way in ways {
+        let (directory, examined) = examined_after(way);
+        let fault = examined.unwrap_err();
+        let StoreError::Replaced(_, kept) = &fault else { panic!("{fault}") };
+        // What the connection has in memory may be all of it; never half.
+        kept.iter().for_each(|kept| assert_whole(kept));
+        let copies = fs::read_dir(directory.path()).unwrap().flatten();
+        let copies = copies.filter(|file| file.file_name().to_string_lossy().ends_with(".kept1.db"));
+        assert_eq!(copies.count(), usize::from(kept.is_some()));
+    }
+}
+
+#[test]
+fn a_log_that_is_moved_into_its_file_and_a_vacuum_are_nobody_elses_file() {
+    let moved = |path: &Path| Writer::open(path).unwrap().database().gather().unwrap();
+    let shrunk = |path: &Path| {
+        let other = Writer::open(path).unwrap();
+        other.database().check(|conn| conn.execute_batch("DELETE FROM moves; VACUUM")).unwrap();
+        other.database().gather().unwrap();
+    };
+    let touched = |path: &Path| {
+        let file = fs::File::options().append(true).open(path).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    };
+    let ways: [fn(&Path); 3] = [moved, shrunk, touched];
+    for way in ways {
+        examined_after(way).1.unwrap();
+    }
+}
+
+#[test]
+fn an_event_whose_file_is_replaced_stops() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let (sender, failed) = mpsc::channel();
+    let stop = move || sender.send(()).unwrap();
+    let journal = Journal::start(Default::default(), store, opened.event, vec![], stop).unwrap();
+    journal.append(long_event(3));
+    let (sender, kept) = mpsc::channel();
+    journal.sink().when_kept(Box::new(move || sender.send(()).unwrap()));
+    kept.recv().unwrap();
+    fs::remove_file(&path).unwrap();
+    // It is looked at after commits, now and then.
+    while failed.recv_timeout(Duration::from_millis(20)).is_err() {
+        journal.append([judged(3, 9, Score::Cp(1))]);
+    }
+    let StoreError::Stopped(_, fault) = journal.finish().unwrap_err() else { panic!("it stopped") };
+    assert!(matches!(&*fault, StoreError::Replaced(_, Some(_))), "{fault}");
 }

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     if let Ok(role) = env::var(ROLE) {
         return play(&role).unwrap_or(ExitCode::FAILURE);
     }
-    let tests: [(&str, Test); 11] = [
+    let tests: [(&str, Test); 12] = [
         ("lines_go_both_ways_and_the_end_of_input_is_seen", lines),
         ("an_engine_that_is_killed_takes_along_what_it_started", kill),
         ("an_engine_that_ends_leaves_nothing_behind", leave),
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         ("nothing_of_an_engine_is_left_whenever_its_guardian_is_killed", bereft),
         ("what_a_killed_guardian_leaves_behind_ends_though_nobody_asks_for_it", unasked),
         ("what_a_killed_guardian_leaves_behind_ends_with_a_manager_that_is_killed", bereft_by_all),
+        ("a_strict_sandbox_leaves_no_ended_process_behind", waited_for),
         ("an_ending_is_told_in_words", endings),
         ("memory_and_threads_are_told_or_absent_but_never_zero", usage),
         ("what_a_system_does_not_have_is_refused", refusals),
@@ -339,6 +340,45 @@ fn guardians_of_this_program() -> Result<Vec<String>, Box<dyn Error>> {
     }
     must(!found.is_empty(), "guardians are forked by a process of this program")?;
     Ok(found)
+}
+
+/// An engine in a strict sandbox, and the trial of one while this program adopts what others leave behind. Where no sandbox can
+/// be had, there is nothing to leave.
+fn waited_for() -> Done {
+    if life::sandbox::available().is_err() {
+        return Ok(());
+    }
+    in_time(async {
+        for _ in 0..3 {
+            let strict = Some(Strict { memory_mb: 1024, ..Strict::default() });
+            let mut child = life::spawn(&Program { strict, ..program("echo")? }).await?;
+            child.stdin.writable().await;
+            must(child.stdin.try_write(b"here\n")? == 5, "a line is written")?;
+            must(line(&mut child.stdout).await? == "here", "an engine in a sandbox answers")?;
+            drop(child.stdin);
+            child.exit.of_all().await;
+            life::sandbox::available()?;
+        }
+        Ok(())
+    })?;
+    let own = std::process::id().to_string();
+    let family: Vec<String> = guardians_of_this_program()?.into_iter().chain([own]).collect();
+    let ended = || {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let stats = processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        let left = |stat: &String| {
+            let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+            fields.next() == Some("Z")
+                && fields.next().is_some_and(|parent| family.iter().any(|it| it == parent))
+        };
+        stats.filter(left).collect::<Vec<_>>()
+    };
+    // Its own guardian is waited for a moment after it has said that nothing is left.
+    let begin = Instant::now();
+    while !ended().is_empty() && begin.elapsed() < Duration::from_secs(20) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    must(ended().is_empty(), format!("{:?}", ended()))
 }
 
 fn endings() -> Done {

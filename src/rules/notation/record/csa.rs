@@ -1,6 +1,8 @@
 //! CSA files, 2.2 and 3.0, and the dialects of servers and old programs.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
 use referee::legality::foul;
 use rsshogi::board::{Position, STARTPOS_SFEN};
@@ -10,7 +12,7 @@ use rsshogi::types::{Color, Move};
 use super::clock::{self, milliseconds};
 use super::ending::contradiction;
 use super::replay::{Replay, can_play, line_of};
-use super::{Ending, Flaw, GameRecord, Read, RecordFault};
+use super::{Ending, Flaw, GameRecord, Read, RecordFault, within_bound};
 use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines, squares};
 
 /// Comments with data of programs: server settings, ratings, the final board.
@@ -32,23 +34,28 @@ const MACHINE: [&str; 14] = [
 ];
 
 /// Games are separated by lines `/`.
-pub(super) fn read(lines: &[String], each: &mut impl FnMut(usize, Read)) {
-    let mut begin = 0;
-    for lines in lines.split(|line| line.trim() == "/") {
-        if let Some(read) = game(lines, begin).transpose() {
-            each(begin + 1, read);
+pub(super) fn read<'a>(
+    lines: impl Iterator<Item = Cow<'a, str>>,
+    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut lines = (1..).zip(lines).peekable();
+    while let Some(&(first, _)) = lines.peek() {
+        let (mut reader, mut last, mut size) = (Ok(Reader::default()), first - 1, 0);
+        for (at, line) in lines.by_ref().take_while(|(_, line)| line.trim() != "/") {
+            (last, size) = (at, size + line.len() + 1);
+            // What is left of a faulty game is passed over.
+            let read = reader.as_mut().map_or(Ok(()), |reader: &mut Reader| {
+                within_bound(size, at).and_then(|()| reader.line(line.trim_end(), at))
+            });
+            if let Err(fault) = read {
+                reader = Err(fault);
+            }
         }
-        begin += lines.len() + 1;
+        if let Some(read) = reader.and_then(|reader| reader.finish(last)).transpose() {
+            each(first, read)?;
+        }
     }
-}
-
-/// Reads the lines of a game, which has so many lines before it; `None` if they hold none.
-fn game(lines: &[String], before: usize) -> Result<Option<GameRecord>, RecordFault> {
-    let mut reader = Reader::default();
-    for (at, line) in (before + 1..).zip(lines) {
-        reader.line(line.trim_end(), at)?;
-    }
-    reader.finish(before + lines.len())
+    ControlFlow::Continue(())
 }
 
 /// Reads one game. Statements may come in any sensible order; some files have headers after the moves.

@@ -23,33 +23,31 @@ pub fn unicode(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 /// The lines of a text in UTF-8 (with or without BOM), CP932, EUC-JP or ISO-2022-JP. Each line is decoded alone, because real
 /// files mix encodings; invalid bytes are replaced.
-pub fn lines(bytes: &[u8]) -> Vec<String> {
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut lines: Vec<String> =
-        bytes.split(|byte| *byte == b'\n').flat_map(old_mac_lines).map(decoded).collect();
-    if lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
-    lines
+    // The end of the last line begins no other.
+    let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let lines = (!bytes.is_empty()).then(|| whole.split(|byte| *byte == b'\n').flat_map(old_mac_lines));
+    lines.into_iter().flatten().map(decoded)
 }
 
 fn old_mac_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.strip_suffix(b"\r").unwrap_or(line).split(|byte| *byte == b'\r')
 }
 
-pub(super) fn decoded(line: &[u8]) -> String {
+pub(super) fn decoded(line: &[u8]) -> Cow<'_, str> {
     // ISO-2022-JP has bytes of ASCII alone, and every line of it begins in ASCII.
     if line.windows(2).any(|pair| pair == b"\x1b$") {
-        return ISO_2022_JP.decode_without_bom_handling(line).0.into_owned();
+        return ISO_2022_JP.decode_without_bom_handling(line).0;
     }
     if let Ok(text) = std::str::from_utf8(line) {
-        return text.to_owned();
+        return text.into();
     }
     let (cp932, cp932_broken) = SHIFT_JIS.decode_without_bom_handling(line);
     let (euc, euc_broken) = EUC_JP.decode_without_bom_handling(line);
     // Kana in EUC-JP are half-width katakana in CP932, which no record writes.
     let looks_euc = cp932_broken || cp932.chars().any(|c| ('\u{ff61}'..='\u{ff9f}').contains(&c));
-    if looks_euc && !euc_broken { euc.into_owned() } else { cp932.into_owned() }
+    if looks_euc && !euc_broken { euc } else { cp932 }
 }
 
 /// The encoding of a text that is not UTF-8, for messages.
@@ -66,7 +64,8 @@ pub fn encoding_of(bytes: &[u8]) -> &'static str {
 /// A text in CP932; `None` if a reader would not get every line of it back as it is.
 pub(super) fn to_cp932(text: &str) -> Option<Vec<u8>> {
     let bytes = SHIFT_JIS.encode(text).0.into_owned();
-    lines(&bytes).iter().eq(text.lines()).then_some(bytes)
+    let is_read_back = lines(&bytes).eq(text.lines());
+    is_read_back.then_some(bytes)
 }
 
 /// True for a book of YaneuraOu, which looks like lines of USI and holds none.
@@ -76,8 +75,8 @@ pub(super) fn is_book(bytes: &[u8]) -> bool {
 }
 
 /// The format of the first line that identifies one.
-pub(super) fn format_of(lines: &[String]) -> Option<Format> {
-    lines.iter().find_map(|line| format_of_line(line.trim()))
+pub(super) fn format_of<L: AsRef<str>>(mut lines: impl Iterator<Item = L>) -> Option<Format> {
+    lines.find_map(|line| format_of_line(line.as_ref().trim()))
 }
 
 fn format_of_line(line: &str) -> Option<Format> {
@@ -138,7 +137,7 @@ mod tests {
         let euc = EUC_JP.encode(text).0.into_owned();
         let iso2022 = ISO_2022_JP.encode(text).0.into_owned();
         for bytes in [utf8, with_bom, crlf, mac, cp932, euc, iso2022] {
-            assert_eq!(lines(&bytes), ["先手：あべ", "後手：漢字"]);
+            assert!(lines(&bytes).eq(["先手：あべ", "後手：漢字"]), "{bytes:x?}");
         }
     }
 
@@ -154,8 +153,8 @@ mod tests {
     #[test]
     fn a_line_in_another_encoding_does_not_spoil_the_rest() {
         let mixed = [b"N+\xe5\x85\x88\n'** \x82\xa0\xff\n+7776FU\n".as_slice()].concat();
-        let lines = lines(&mixed);
-        assert_eq!((lines[0].as_str(), lines[2].as_str()), ("N+先", "+7776FU"));
+        let lines: Vec<_> = lines(&mixed).collect();
+        assert_eq!((&*lines[0], &*lines[2]), ("N+先", "+7776FU"));
     }
 
     #[test]
@@ -180,7 +179,7 @@ mod tests {
             ("7g7f 3c3d", Some(Format::Usi)),
             ("hello world", None),
         ] {
-            assert_eq!(format_of(&[line.to_owned()]), format, "{line}");
+            assert_eq!(format_of([line].iter()), format, "{line}");
         }
     }
 }

@@ -5,7 +5,7 @@ use rsshogi::records::{
     JkfError, MoveEntry, Record, RecordAnnotation, RecordNode, RecordNodeId, export_jkf, parse_jkf_str,
 };
 use serde_json::{Value, json};
-use std::fmt::Display;
+use std::{borrow::Cow, fmt::Display};
 
 use super::handicap;
 use super::kif_write::{headers, notes};
@@ -14,19 +14,27 @@ use super::replay::Replay;
 use super::{Ending, Flaw, GameRecord, Ply, Read, RecordFault};
 use rsshogi::board::Position;
 
-pub(super) fn read(lines: &[String]) -> Read {
-    let text = lines.join("\n");
+pub(super) fn read<'a>(lines: impl Iterator<Item = Cow<'a, str>>) -> Read {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
     let mut json: Value =
         serde_json::from_str(&text).map_err(|fault| RecordFault::new(fault.line(), fault.to_string()))?;
     // Some programs write `"from": null` and the like for what is not there.
     drop_nulls(&mut json);
     spell_out_start(&mut json)?;
-    let parsed = parse_jkf_str(&json.to_string()).map_err(|fault| located(&fault, &text))?;
+    let header = json.as_object_mut().and_then(|root| root.remove("header")).unwrap_or_default();
+    let plain = json.to_string();
+    // The parser makes a tree of its own, which takes dozens of times the text.
+    drop(json);
+    let parsed = parse_jkf_str(&plain).map_err(|fault| located(&fault, &text))?;
     let mut record = GameRecord {
         comment: parsed.initial_comment().unwrap_or_default().to_owned(),
         ..GameRecord::default()
     };
-    for (key, value) in json["header"].as_object().into_iter().flatten() {
+    for (key, value) in header.as_object().into_iter().flatten() {
         super::kif::set_header(&mut record, key, value.as_str().unwrap_or_default());
     }
     let position = position_of(parsed.init_position_sfen(), 1)?;

@@ -11,13 +11,15 @@ use super::model::LONGEST_MATE;
 use super::replay::{NoBranch, Replay, add_line, can_play, line_of};
 use super::{DISTANT_MATE, Ending, GameRecord, Read, RecordFault};
 use crate::csa::{add_to_hand, checked_position, empty_state, square};
+use std::borrow::Cow;
 
-pub(super) fn read(lines: &[String]) -> Read {
-    let mut reader = Reader::default();
-    for (index, line) in lines.iter().enumerate() {
-        reader.line(line.trim(), index + 1)?;
+pub(super) fn read<'a>(lines: impl Iterator<Item = Cow<'a, str>>) -> Read {
+    let (mut reader, mut last) = (Reader::default(), 0);
+    for (at, line) in (1..).zip(lines) {
+        reader.line(line.trim(), at)?;
+        last = at;
     }
-    reader.finish(lines.len())
+    reader.finish(last)
 }
 
 #[derive(Default)]

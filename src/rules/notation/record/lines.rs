@@ -2,10 +2,10 @@
 
 use rsshogi::board::{Position, STARTPOS_SFEN, parse_sfen};
 use rsshogi::types::Move;
-use std::{borrow::Cow, fmt::Display};
+use std::{borrow::Cow, fmt::Display, ops::ControlFlow};
 
 use super::replay::Replay;
-use super::{Ending, GameRecord, Read, RecordFault};
+use super::{Ending, GameRecord, Read, RecordFault, within_bound};
 use crate::csa::checked_position;
 
 /// True if a line looks like a game or a position in USI notation.
@@ -53,11 +53,15 @@ fn ends_a_word(text: &str) -> bool {
     text.is_empty() || text.ends_with(char::is_whitespace)
 }
 
-pub(super) fn read(lines: &[String], each: &mut impl FnMut(usize, Read)) {
-    let games = (1..).zip(lines).map(|(at, line)| (at, line.trim()));
-    games
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .for_each(|(at, line)| each(at, game(line, at)));
+pub(super) fn read<'a>(
+    lines: impl Iterator<Item = Cow<'a, str>>,
+    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    (1..).zip(lines).try_for_each(|(at, line)| match line.trim() {
+        "" => ControlFlow::Continue(()),
+        line if line.starts_with('#') => ControlFlow::Continue(()),
+        line => each(at, within_bound(line.len(), at).and_then(|()| game(line, at))),
+    })
 }
 
 /// A line with its blanks, for which a position in a URL has `_`.

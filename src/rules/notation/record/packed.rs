@@ -9,7 +9,7 @@ use rsshogi::records::{
     HCPE_ENTRY_BYTES, HcpeGameResult, HuffmanCodedPosAndEval, decode_entry, encode_entry,
 };
 use rsshogi::types::{Color, Move};
-use std::fmt::Display;
+use std::{fmt::Display, ops::ControlFlow};
 
 use super::replay::Replay;
 use super::{Ending, Flaw, Format, GameRecord, Read, RecordFault};
@@ -30,7 +30,11 @@ struct Entry {
 }
 
 /// Reads a binary file; without a hint, the format follows from the length and the first entry.
-pub(super) fn read(bytes: &[u8], hint: Option<Format>, each: &mut impl FnMut(usize, Read)) {
+pub(super) fn read(
+    bytes: &[u8],
+    hint: Option<Format>,
+    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let fits = |size: usize, first: fn(&[u8], usize) -> Result<Entry, RecordFault>| {
         bytes.len().is_multiple_of(size) && bytes.get(..size).is_some_and(|entry| first(entry, 1).is_ok())
     };
@@ -42,20 +46,18 @@ pub(super) fn read(bytes: &[u8], hint: Option<Format>, each: &mut impl FnMut(usi
         _ if hcpe => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry, each),
         _ => Err(RecordFault::new(1, "unknown record format")),
     };
-    if let Err(fault) = games {
-        each(fault.line, Err(fault));
-    }
+    games.unwrap_or_else(|fault| each(fault.line, Err(fault)))
 }
 
 fn games(
     bytes: &[u8],
     size: usize,
     read: fn(&[u8], usize) -> Result<Entry, RecordFault>,
-    each: &mut impl FnMut(usize, Read),
-) -> Result<(), RecordFault> {
+    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, RecordFault> {
     let mut open: Option<(usize, Replay)> = None;
     let mut finish =
-        |game: Option<(usize, Replay)>| game.into_iter().for_each(|(at, game)| each(at, game.finish()));
+        |game: Option<(usize, Replay)>| game.into_iter().try_for_each(|(at, game)| each(at, game.finish()));
     for (index, bytes) in bytes.chunks(size).enumerate() {
         let at = index + 1;
         let entry = read(bytes, at)?;
@@ -68,7 +70,9 @@ fn games(
         let (first, mut replay) = match open.take() {
             Some(game) if continues(&game.1, &entry, &ending) => game,
             game => {
-                finish(game);
+                if finish(game).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
                 (at, begin(&entry))
             }
         };
@@ -78,8 +82,7 @@ fn games(
         replay.end(ending)?;
         open = Some((first, replay));
     }
-    finish(open);
-    Ok(())
+    Ok(finish(open))
 }
 
 /// A game from the position of an entry on. A number of 0, which no SFEN has, stays in the start position.

@@ -13,18 +13,7 @@ const HANDICAP: &[u8] = include_bytes!("../testdata/handicap.kifu");
 const RELATIVE: &[u8] = include_bytes!("../testdata/relative.ki2u");
 const USI: &[u8] = include_bytes!("../testdata/games.usi");
 
-const FORMATS: [Format; 10] = [
-    Format::Csa,
-    Format::Csa3,
-    Format::Kif,
-    Format::Kifu,
-    Format::Ki2,
-    Format::Ki2u,
-    Format::Jkf,
-    Format::Usi,
-    Format::Psv,
-    Format::Hcpe,
-];
+const FORMATS: [Format; Format::ALL.len()] = *Format::ALL.first_chunk().unwrap();
 
 fn text(text: &str) -> Result<Vec<GameRecord>, RecordFault> {
     read(text.as_bytes(), None)
@@ -504,6 +493,7 @@ fn survives(game: &GameRecord, name: &str) {
 }
 
 mod dialects;
+mod memory;
 mod variations;
 
 mod oracles {

@@ -411,3 +411,22 @@ mod oracles {
         assert!(report.faults.iter().all(|fault| fault.line.is_some()), "{report}");
     }
 }
+
+#[test]
+fn an_import_that_is_stopped_keeps_what_it_has_and_another_goes_on() {
+    let workspace = Workspace::new();
+    let game = |at: u32| format!("N+A{at}\nN-B\nPI\n+\n+7776FU\n%TORYO\n");
+    let file = workspace.put("games.csa", (0..50).map(game).collect::<Vec<_>>().join("/\n"));
+    let db = Some(workspace.db());
+    let args = Import { files: vec![file], db, verify: false, event: "import".to_owned(), rules: None };
+    let never = import_while(&args, &|| false).unwrap();
+    assert_eq!((never.records, never.imported), (0, 0));
+    assert!(!workspace.db().exists(), "nothing was begun");
+    // Behind the survey, which asks once for each record.
+    let asked = std::cell::Cell::new(0);
+    let wanted = || asked.replace(asked.get() + 1) < 60;
+    let stopped = import_while(&args, &wanted).unwrap();
+    assert!((1..50).contains(&stopped.imported), "{}", stopped.imported);
+    let rest = import(&args).unwrap();
+    assert_eq!((rest.known, rest.imported), (stopped.imported, 50 - stopped.imported));
+}

@@ -200,7 +200,10 @@ fn a_book_of_yaneuraou_is_named_in_one_sentence() {
     let book = "#YANEURAOU-DB2016 1.00\nsfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n7g7f 8c8d 0 32 1\n2g2f none none none 3\n";
     for bytes in [book.as_bytes(), "\u{feff}#YANEURAOU-DB2016 1.00\n".as_bytes(), b"YANE-BINBOOK-V1\0\0\0"] {
         let mut read = vec![];
-        each(bytes, Some(Format::Usi), |line, record| read.push((line, record.unwrap_err().to_string())));
+        each(bytes, Some(Format::Usi), |line, record| {
+            read.push((line, record.unwrap_err().to_string()));
+            ControlFlow::Continue(())
+        });
         let what = "line 1: an opening book of YaneuraOu: moves for positions, not games; give it to an engine as its book";
         assert_eq!(read, [(1, what.to_owned())]);
     }

@@ -11,6 +11,8 @@ use super::{
     super::super::{Program, Strict, sandbox::SandboxError},
     guardian::{self, ControlGroup, Errand, OWN},
 };
+use crate::proc::children;
+use nix::{sys::wait::waitpid, unistd::Pid};
 use std::{
     env,
     ffi::OsString,
@@ -149,8 +151,11 @@ pub(in super::super::super) fn available() -> Result<(), SandboxError> {
     let mut trial = trial(&wrapper()?)?;
     let answers = answers(&mut trial).map_err(SandboxError::Trial)?;
     let is_visible = answers && guardian::is_visible(guardian::inside(trial.id().cast_signed()));
+    let inner = children(trial.id().cast_signed());
     drop(trial.stdin.take());
     let ended = trial.wait_with_output().map_err(SandboxError::Trial)?;
+    // `bwrap` ends before the first process of its namespaces, which this program then adopts, if it adopts any.
+    inner.into_iter().for_each(|pid| _ = waitpid(Pid::from_raw(pid), None));
     if !answers {
         let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
         return Err(SandboxError::Refused { said, hint: hint() });
