@@ -229,8 +229,8 @@ mod tests {
         {
             let link = dir.path().join("link.db");
             std::os::unix::fs::symlink(&database, &link).unwrap();
-            let [of_the_link, of_the_file] = [link, database.canonicalize().unwrap()]
-                .map(|path| path_of(&path, Some("q")).unwrap());
+            let [of_the_link, of_the_file] =
+                [link, database.canonicalize().unwrap()].map(|path| path_of(&path, Some("q")).unwrap());
             assert_eq!(of_the_link, of_the_file, "a link leads to it as well");
         }
         let refused = asked(&connect(&database, Some("p")).unwrap(), Some("q"));

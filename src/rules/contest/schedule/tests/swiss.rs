@@ -454,7 +454,7 @@ fn the_next_in_line_enters_a_stage_instead_of_who_has_withdrawn_in_the_break_bef
     assert_eq!(finals.len(), 2);
     assert!(finals.iter().all(|game| table[1..3].contains(&game.black) && table[1..3].contains(&game.white)));
     // Once the stage was paired its players stay.
-    let late = Action::Withdrawn { player: table[1], name: String::new(), stage: 1, round: 1 };
+    let late = Action::Withdrawn { player: table[1], name: String::new(), stage: 1, round: 1, holds: true };
     decided(&mut host, late);
     assert_eq!(entrants(&host), table[1..3]);
 }
