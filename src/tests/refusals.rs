@@ -121,32 +121,3 @@ fn flags_that_need_or_exclude_others_are_refused_accordingly() {
     assert!(refusal(&["import", "x.kif", "--verify", "--event", "x"]).contains("--db"));
     assert!(refusal(&["floodgate", "x.toml", "--games", "0"]).contains("it must be at least 1"));
 }
-
-#[test]
-fn a_plan_without_a_version_is_read_and_one_of_a_newer_program_is_refused() {
-    let desk = Desk::new();
-    let random = format!("cmd={}", program("renmei-random").display());
-    let engines: [&[&str]; 2] = [&[&random, "name=a"], &[&random, "name=b"]];
-    let live = desk.play(&engines, &["--games", "2", "--time", "10s", "--max-moves", "20"]).json();
-    assert_eq!(
-        desk.query("SELECT plan ->> '$.version', plan ->> '$.rules.max_moves' FROM events"),
-        [["1", "20"]]
-    );
-    let db = desk.db().display().to_string();
-    let update = |sql: &str| rusqlite::Connection::open(desk.db()).unwrap().execute(sql, []).unwrap();
-    update("UPDATE events SET plan = json_remove(plan, '$.version')");
-    let report = desk.renmei(&["report", &db, "--json"]);
-    assert_eq!(serde_json::from_slice::<serde_json::Value>(&report.stdout).unwrap(), live);
-    let exported = String::from_utf8(desk.renmei(&["export", &db, "--format", "csa3"]).stdout).unwrap();
-    assert!(exported.contains("$TIME:10+0+0"), "the plan has the clocks: {exported}");
-    update("UPDATE events SET plan = json_set(plan, '$.version', 99)");
-    for command in ["report", "export"] {
-        let output = desk.renmei(&[command, &db]);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(
-            stderr.contains("cannot read the stored plan of `match`: it was written by a newer renmei"),
-            "{stderr}"
-        );
-    }
-}

@@ -145,7 +145,9 @@ impl Viewer {
     /// The next event: its kind and data; `None` when the stream has ended. Lines of chunks are left out.
     fn event(&mut self) -> Option<(String, Value)> {
         let (mut kind, mut line) = (String::new(), String::new());
+        let asked = std::time::Instant::now();
         loop {
+            assert!(asked.elapsed() < Duration::from_secs(400), "signs of life come, and no event: {line}");
             line.clear();
             if self.reader.read_line(&mut line).unwrap_or(0) == 0 {
                 return None;
@@ -397,7 +399,7 @@ fn the_stream_of_a_running_event_equals_the_store() {
     let pages = live(&desk, &["--games", "2000"]);
     let now = pages.until("/api/now", |now| now["since"].as_str().is_some());
     let mut games = Games::default();
-    let mut viewer = Viewer::new(&pages, "/events?since=0-0", None);
+    let mut viewer = Viewer::new(&pages, "/events?since=0-0-0", None);
     viewer.watch(&mut games, 20);
     // Every game that is over for the viewer is as it is stored, to the last move.
     let over: Vec<u64> =
@@ -412,13 +414,13 @@ fn a_viewer_who_returns_misses_nothing_even_after_a_new_start_of_the_program() {
     let desk = Desk::new();
     let pages = live(&desk, &["--games", "2000"]);
     let mut games = Games::default();
-    let mut viewer = Viewer::new(&pages, "/events?since=0-0", None);
+    let mut viewer = Viewer::new(&pages, "/events?since=0-0-0", None);
     viewer.watch(&mut games, 4);
     let seen = viewer.seen.clone();
     viewer.leave();
     // Much is played meanwhile.
     let before = games.ended();
-    let mut other = Viewer::new(&pages, "/events?since=0-0", None);
+    let mut other = Viewer::new(&pages, "/events?since=0-0-0", None);
     other.watch(&mut Games::default(), before + 8);
     other.leave();
     let mut viewer = Viewer::new(&pages, "/events", Some(&seen));
@@ -445,8 +447,8 @@ fn a_viewer_who_reads_nothing_holds_up_neither_the_games_nor_the_others() {
     let pages = live(&desk, &["--games", "2000"]);
     let mut deaf = TcpStream::connect(&pages.address).unwrap();
     socket2::SockRef::from(&deaf).set_recv_buffer_size(2048).unwrap();
-    deaf.write_all(b"GET /events?since=0-0 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let mut viewer = Viewer::new(&pages, "/events?since=0-0", None);
+    deaf.write_all(b"GET /events?since=0-0-0 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut viewer = Viewer::new(&pages, "/events?since=0-0-0", None);
     viewer.watch(&mut Games::default(), 60);
     assert!(pages.get("/api/now").status == 200, "others are served");
 }
@@ -737,7 +739,7 @@ fn a_game_whose_start_is_held_back_is_at_no_route() {
         let body = pages.get(path).body;
         assert!(!body.contains("/games/1") && !body.contains("nifu"), "{path}: {body}");
     }
-    for path in ["/events?since=0-0", "/events?since=0-0&game=1"] {
+    for path in ["/events?since=0-0-0", "/events?since=0-0-0&game=1"] {
         let told = Viewer::new(&pages, path, None).event().unwrap();
         assert_eq!((told.0.as_str(), &told.1["items"]), ("news", &serde_json::json!([])), "{path}");
     }

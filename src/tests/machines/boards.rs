@@ -37,7 +37,8 @@ fn a_game_on_another_machine_is_on_the_page_while_it_is_played_and_has_its_numbe
     assert!(!of_game.contains(".csa\""), "a game that is not stored has no record: {of_game}");
     assert_eq!(count(&desk, "SELECT count(*) FROM games"), 0, "and nothing of it is stored");
     // Who returns after a long break hears first that all boards are gone, and then of those that are there.
-    let (mut stream, mut heard, mut bytes) = (ask(&desk, "/events?since=1-1"), String::new(), [0; 4096]);
+    let since = format!("/events?since={}-1-1", desk.query("SELECT created_at FROM events")[0][0]);
+    let (mut stream, mut heard, mut bytes) = (ask(&desk, &since), String::new(), [0; 4096]);
     until("the boards come again", || {
         let count = stream.read(&mut bytes).unwrap();
         heard += &String::from_utf8_lossy(&bytes[..count]);
