@@ -3,8 +3,8 @@
 //! The files are those that the arguments and the options of an engine name, relative to its directory, options that it
 //! declares and nobody set included; a directory stands for everything in it. A value that names nothing on the disk is
 //! no file. The directory of the engine and those above it are places where it works, not what it reads, and so are
-//! directories that everybody may write into, such as `/tmp`: options that name them are left out, and so is the database
-//! of the event. Where an engine that nobody trusts may write, no link leads to anything else.
+//! directories that everybody may write into, such as `/tmp`: options that name them are left out, and so are the database
+//! of the event and the logs and records that an event writes beside other files. Where an engine that nobody trusts may write, no link leads to anything else.
 
 mod far;
 mod files;
@@ -34,6 +34,8 @@ use std::{
 pub struct Identifier<'a> {
     library: Library<'a>,
     database: PathBuf,
+    /// Directories that the event writes files into, with the extensions of these files.
+    outputs: Vec<(PathBuf, Vec<&'static str>)>,
 }
 
 /// How a file became part of an engine.
@@ -61,7 +63,16 @@ impl<'a> Identifier<'a> {
     /// Reads nothing yet. `say` shows lines to people; the `database` of the event is never part of an engine.
     pub fn new(database: &Path, say: &'a dyn Fn(&str)) -> Self {
         let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-        Self { library: Library::new(say), database }
+        Self { library: Library::new(say), database, outputs: vec![] }
+    }
+
+    /// Leaves out the files with these extensions in a directory that the event writes them into. Everything else there
+    /// may be read by an engine.
+    #[must_use]
+    pub fn writing(mut self, directory: Option<&Path>, extensions: &[&'static str]) -> Self {
+        let real = |directory: &Path| directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        self.outputs.extend(directory.map(|directory| (real(directory), extensions.to_vec())));
+        self
     }
 
     /// What plays as this engine; `shown` is its handshake.
@@ -199,7 +210,13 @@ impl<'a> Identifier<'a> {
     fn is_left_out(&self, engine: &EnginePlan, path: &Path, home: &Home) -> bool {
         let shown = home.shown(path);
         let of_database = || path.to_string_lossy().starts_with(&*self.database.to_string_lossy());
-        of_database() || engine.identity.ignore.iter().any(|pattern| pattern::covers(pattern, &shown))
+        let is_written = |(directory, extensions): &(PathBuf, Vec<&str>)| {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            path.parent() == Some(directory) && extension.is_some_and(|it| extensions.contains(&it))
+        };
+        of_database()
+            || self.outputs.iter().any(is_written)
+            || engine.identity.ignore.iter().any(|pattern| pattern::covers(pattern, &shown))
     }
 }
 

@@ -11,7 +11,10 @@ use referee::{
     identity::Identity,
     sink::{SideRecord, Sink},
 };
-use seat::usi::{self, Gate, Reach, Step, UsiPlayer};
+use seat::{
+    recorder,
+    usi::{self, Gate, Reach, Step, UsiPlayer},
+};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -34,7 +37,12 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
             if !config.look {
                 option_faults(&config.engine, &shown).iter().for_each(|fault| say(&warning(fault)));
             }
-            Identifier::new(&config.database, say).identify(&config.engine, &shown).map(Some)
+            let mut identifier = Identifier::new(&config.database, say)
+                .writing(config.log.directory(), &[recorder::EXTENSION]);
+            if let Some(records) = &config.records {
+                identifier = identifier.writing(Some(&records.directory), &records.formats);
+            }
+            identifier.identify(&config.engine, &shown).map(Some)
         }
         Err(_) => Ok(None),
     }

@@ -64,10 +64,13 @@ enum Note {
     Finish,
 }
 
+/// The extension of the files of the log.
+pub const EXTENSION: &str = "log";
+
 /// The file of a game's side in a directory of an event.
 pub fn path(directory: &Path, event: &str, game: GameId, color: Color, player: &str) -> PathBuf {
     let (event, player) = (file_name(event), file_name(player));
-    directory.join(format!("{event}-{:06}-{color}-{player}.log", game.0))
+    directory.join(format!("{event}-{:06}-{color}-{player}.{EXTENSION}", game.0))
 }
 
 /// Renames the files of an event that has another name now, so that its games keep their lines.

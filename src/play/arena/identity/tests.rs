@@ -92,6 +92,29 @@ fn places_where_an_engine_works_are_no_part_of_it() {
 }
 
 #[test]
+fn logs_and_records_that_the_event_writes_are_no_part_of_an_engine() {
+    let dir =
+        home(&["eval/nn.bin", "eval/e-000001-black-e.log", "eval/records/1.csa", "eval/records/book.db"]);
+    let (eval, records) = (dir.path().join("eval"), dir.path().join("eval/records"));
+    let plan = EnginePlan { options: set(&[("EvalDir", "eval")]), ..engine(&dir) };
+    let identify = || {
+        let database = dir.path().join("event.db");
+        let mut identifier = Identifier::new(&database, &|_| ())
+            .writing(Some(&eval), &["log"])
+            .writing(Some(&records), &["csa"]);
+        identifier.identify(&plan, &shown(&[])).unwrap()
+    };
+    let before = identify();
+    let files: Vec<_> = before.identity.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(files, ["eval/nn.bin", "eval/records/book.db"]);
+    fs::write(eval.join("e-000002-black-e.log"), "more").unwrap();
+    fs::write(records.join("2.csa"), "more").unwrap();
+    assert_eq!(identify().changes_since(&before.identity), Vec::<String>::new());
+    fs::write(eval.join("nn.bin"), "another").unwrap();
+    assert_eq!(identify().changes_since(&before.identity).len(), 1, "what the engine reads is still known");
+}
+
+#[test]
 fn listed_files_are_added_and_ignored_ones_left_out() {
     let dir = home(&["lib/a.py", "lib/b.txt", "data/net", "eval/nn.bin", "eval/learned.db"]);
     let mut plan = EnginePlan { options: set(&[("EvalDir", "eval")]), ..engine(&dir) };
