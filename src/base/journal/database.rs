@@ -78,6 +78,7 @@ impl Database {
     fn open_now(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let db = Self::connect(path, flags)?;
+        defence::refuse_second_name(&db.path)?;
         let is_empty = db.is_empty()?;
         if !is_empty {
             defence::check_schema(&db)?;

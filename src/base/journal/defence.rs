@@ -41,6 +41,13 @@ pub(crate) fn refuse_links(path: &Path) -> Result<(), StoreError> {
     })
 }
 
+/// Refuses to write to a database that has a second name (a hard link): what lies beside one name, the log of SQLite and
+/// the lock of an event, is not seen by a program that opens the other.
+pub(crate) fn refuse_second_name(path: &Path) -> Result<(), StoreError> {
+    platform::files::refuse_second_name(path)
+        .map_err(|source| StoreError::SecondName(path.to_owned(), Arc::new(source)))
+}
+
 /// Settings that every connection has, before it reads the file.
 pub(crate) fn harden(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST)?;

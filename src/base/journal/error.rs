@@ -34,6 +34,9 @@ pub enum StoreError {
         /// Why it is refused.
         source: Arc<io::Error>,
     },
+    /// The database has a second name, by which another program could write to it without seeing this one.
+    #[error("database `{}` cannot be written to: {}", .0.display(), .1)]
+    SecondName(PathBuf, #[source] Arc<io::Error>),
     /// Other users can use a file with secrets, and that cannot be changed.
     #[error("every user of this machine can use `{}`, which holds hashes of passwords or the key of trips, and its mode cannot be changed: {}; run `chmod o-rwx` as its owner", .0.display(), .1)]
     Mode(PathBuf, #[source] Arc<io::Error>),

@@ -188,6 +188,15 @@ pub fn refuse_link(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Refuses a file that has a further name, for files that another library opens. The file is not opened here: to close it
+/// would release the locks of the other library.
+///
+/// # Errors
+/// When the file is not regular, has a further name, or the system does not say.
+pub fn refuse_second_name(path: &Path) -> io::Result<()> {
+    side::refuse_second_name(path)
+}
+
 /// True if a file still has this name; a link of that name is another file.
 pub fn is_at(file: &File, path: &Path) -> bool {
     matches!((Identity::of(file), Identity::at(path)), (Ok(open), Ok(named)) if open == named)

@@ -115,6 +115,25 @@ fn no_link_beside_a_database_is_followed() {
     assert_eq!(Store::read(&latest).unwrap().events().unwrap().len(), 1);
 }
 
+#[test]
+fn a_database_with_a_second_name_is_read_and_not_written_to_by_either_name() {
+    let (directory, path) = temporary();
+    write(&path, &[opening()]);
+    let other = directory.path().join("other.db");
+    let mut player = Writer::open(&path).unwrap();
+    player.open_event(&HEAD).unwrap();
+    fs::hard_link(&path, &other).unwrap();
+    for name in [&other, &path] {
+        let told = Writer::open(name).unwrap_err().to_string();
+        assert!(told.contains("has a second name elsewhere (a hard link)"), "{told}");
+        assert!(told.contains(&name.canonicalize().unwrap().display().to_string()), "{told}");
+    }
+    drop(player);
+    assert_eq!(Store::read(&other).unwrap().events().unwrap().len(), 1);
+    fs::remove_file(&other).unwrap();
+    Writer::open(&path).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn a_database_with_hashes_that_everybody_can_read_is_closed_to_others_once() {

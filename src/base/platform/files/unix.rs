@@ -237,6 +237,11 @@ pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
     fs::symlink_metadata(path).map(|data| stamped(&data).identity)
 }
 
+pub(super) fn refuse_second_name(path: &Path) -> io::Result<()> {
+    let found = fs::metadata(path)?;
+    refused(found.is_file(), found.nlink())
+}
+
 fn stamped(data: &fs::Metadata) -> Stamp {
     Stamp {
         identity: Identity { device: data.dev(), number: data.ino() },

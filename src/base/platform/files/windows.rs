@@ -294,6 +294,10 @@ pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
     Ok(stamp(&glance(path, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT)?)?.identity)
 }
 
+pub(super) fn refuse_second_name(path: &Path) -> io::Result<()> {
+    regular(glance(path, FILE_FLAG_BACKUP_SEMANTICS)?).map(drop)
+}
+
 /// Opens a file or a directory to ask about it, without the right to read it.
 fn glance(path: &Path, flags: u32) -> io::Result<File> {
     OpenOptions::new().access_mode(0).custom_flags(flags).open(path)
