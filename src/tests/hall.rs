@@ -428,6 +428,12 @@ fn a_faulty_file_is_on_the_page_with_its_faults_and_a_huge_one_keeps_nobody_out(
         state(list, "faulty") == Some("over".into()) && state(list, "huge").is_none()
     });
     assert_eq!(row(&list, "faulty").unwrap()["faults"], serde_json::json!([]));
+    // So is one that is over: its games stay in its database.
+    assert_eq!(pages.get("/e/faulty/").status, 200);
+    fs::remove_file(desk.path("events/faulty.toml")).unwrap();
+    pages.until("/api/events", |list| state(list, "faulty").is_none());
+    assert_eq!(pages.get("/e/faulty/").status, 404);
+    assert!(desk.path("events/faulty.db").exists());
     let process = nix::unistd::Pid::from_raw(i32::try_from(pages.child.id()).unwrap());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM).unwrap();
     assert_eq!(ended(&mut pages.child).code(), Some(1), "one event is faulty");

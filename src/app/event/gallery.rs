@@ -232,13 +232,6 @@ impl Gallery {
         self.web.iter().for_each(|web| web.remove(name));
         self.rated.lock().retain(|database, _| database.exists());
     }
-
-    /// Takes an event off the list that has no pages.
-    pub fn forget(&self, name: &str) {
-        if !self.pages.lock().contains_key(name) {
-            self.web.iter().for_each(|web| web.remove(name));
-        }
-    }
 }
 
 /// Games of an event, if their number is known.

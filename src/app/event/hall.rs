@@ -524,8 +524,12 @@ impl Hall<'_> {
         if event.state == State::Stopped {
             self.gallery.tell(&name, Doing::Stopped);
         }
+        let file = format!("{name}.toml");
         if is_wanted {
             self.begin(&name, events);
+        } else if !self.shutdown.is_finishing() && self.directory.join(&file).try_exists().is_ok_and(|is| !is)
+        {
+            self.removed(&file, events);
         }
     }
 
@@ -537,11 +541,14 @@ impl Hall<'_> {
                 "{file} is gone; the event goes on to its end, but not when the hall is started again"
             )),
             // Forgotten, so that a file of this name begins again.
-            Some(event) if matches!(event.state, State::Failed | State::Waits) => {
+            Some(event) => {
+                (event.cue.say)(&format!(
+                    "{file} is gone; the event is not listed any more, and its database stays"
+                ));
                 events.remove(&name);
-                self.gallery.forget(&name);
+                self.gallery.close(&name);
             }
-            _ => {}
+            None => {}
         }
     }
 
