@@ -10,6 +10,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Mutex,
     time::Duration,
 };
 
@@ -20,6 +21,8 @@ struct Open {
     /// Host and port.
     host: String,
     cookie: String,
+    /// Where the last form led to, until that page is opened.
+    led: Mutex<Option<String>>,
 }
 
 /// What a request was answered with.
@@ -52,6 +55,11 @@ fn way_in(directory: &Path) -> Option<(String, String)> {
     Some((host.to_owned(), format!("/{path}")))
 }
 
+/// An address without the token of what its page shows once.
+fn bare(address: &str) -> &str {
+    address.split_once("once=").map_or(address, |(path, _)| &path[..path.len() - 1])
+}
+
 impl Open {
     /// Opens the desk of a directory as its owner does.
     fn of(directory: &Path) -> Self {
@@ -59,7 +67,13 @@ impl Open {
         let child = command(directory).spawn().unwrap();
         until("the desk", || way_in(directory).is_some());
         let (host, path) = way_in(directory).unwrap();
-        let mut open = Self { child, directory: directory.to_owned(), host, cookie: String::new() };
+        let mut open = Self {
+            child,
+            directory: directory.to_owned(),
+            host,
+            cookie: String::new(),
+            led: Mutex::default(),
+        };
         let entered = open.ask("GET", &path, &[], "");
         let cookie = entered.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
         cookie.split(';').next().unwrap().clone_into(&mut open.cookie);
@@ -85,16 +99,20 @@ impl Open {
     }
 
     fn get(&self, path: &str) -> String {
-        let answer = self.ask("GET", path, &[], "");
+        let led = self.led.lock().unwrap().take_if(|led| bare(led) == path);
+        let answer = self.ask("GET", &led.unwrap_or_else(|| path.to_owned()), &[], "");
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.body
     }
 
-    /// Sends a form as a page of the desk does; returns where it leads to.
+    /// Sends a form as a page of the desk does; returns the page that it leads to, which is opened next as a browser does.
     fn send(&self, path: &str, fields: &[(&str, &str)]) -> String {
         let answer = self.post(path, fields);
         let to = answer.head.lines().find_map(|line| line.strip_prefix("location: ")).map(str::to_owned);
-        to.unwrap_or_else(|| panic!("{path}: {} {}", answer.status, answer.body))
+        let to = to.unwrap_or_else(|| panic!("{path}: {} {}", answer.status, answer.body));
+        let path = bare(&to).to_owned();
+        *self.led.lock().unwrap() = Some(to);
+        path
     }
 
     fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {

@@ -6,7 +6,6 @@ use crate::{
     engine::refused,
     events::{hold, is_about, set_terms},
     fields::Fields,
-    lead,
     library::{Library, name_of, set},
     waiting,
 };
@@ -117,16 +116,15 @@ impl Desk {
         self.order(Order::Changed(name.to_owned(), text, at_once))
     }
 
-    fn set_games_at_once(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+    fn set_games_at_once(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         let most = number(fields, &AT_ONCE)?;
         self.edit(name, Some(most), |document| set_in_event(document, "concurrency", most))?;
         let name = name.to_owned();
-        self.confirm(Message::of(move |language| language.games_at_once_now(&name, most)));
-        Ok(())
+        Ok(Message::of(move |language| language.games_at_once_now(&name, most)))
     }
 
     /// More games of an encounter: the event is begun anew with its file, once the running games are over.
-    fn set_games(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+    fn set_games(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         let _alone = self.0.place.alone();
         let plan = self.plan(name)?;
         let known = games_of(&plan).ok_or_else(|| Refusal::bad(Language::change_the_file))?;
@@ -137,13 +135,12 @@ impl Desk {
         hold(&self.0.place, name, false).map_err(refused)?;
         self.order(Order::Finish(name.to_owned()))?;
         self.order(Order::Begin(name.to_owned()))?;
-        self.confirm(Message::of(|language| language.file_is_taken_up(name)));
-        Ok(())
+        Ok(Message::of(|language| language.file_is_taken_up(name)))
     }
 
     /// Adds an engine of the library to the end of the file, in the place of another one if that is wanted. An event that
     /// is played takes it in at once, after a look at it.
-    fn add_engine(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+    fn add_engine(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         let (engine, replaced) = (fields.text("engine"), fields.text("replaces"));
         let library = Library::open(&self.0.place).map_err(refused)?;
         let mut table = library.for_event(engine).map_err(refused)?;
@@ -169,11 +166,10 @@ impl Desk {
                 Err(why)
             })?;
         }
-        self.confirm(Message::of(|language| language.engine_is_added(engine, name)));
-        Ok(())
+        Ok(Message::of(|language| language.engine_is_added(engine, name)))
     }
 
-    fn set_until(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+    fn set_until(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         // As browsers write a time, and the difference from UTC that a script has added.
         self.plan(name)?;
         let (time, offset) = (fields.text("until").replace('T', " "), fields.text("offset"));
@@ -183,11 +179,10 @@ impl Desk {
         set_terms(&self.0.place, name, "until", wanted).map_err(refused)?;
         self.order(Order::Terms(name.to_owned()))?;
         let name = name.to_owned();
-        self.confirm(Message::of(move |language| match &said {
+        Ok(Message::of(move |language| match &said {
             Some(until) => language.no_game_after(&name, until),
             None => language.no_deadline(&name),
-        }));
-        Ok(())
+        }))
     }
 }
 
@@ -207,7 +202,7 @@ fn set_in_event(document: &mut DocumentMut, key: &str, number: usize) -> Result<
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let done = desk.confirmation();
+    let done = desk.confirmation(&query);
     let shown = waiting(move || desk.shown(query.text("event"))).await??;
     Ok(drawn(words, &shown, done.as_ref(), None))
 }
@@ -216,14 +211,14 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
 pub(crate) async fn change(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     waiting(move || {
         let name = fields.text("event");
-        match fields.text("change") {
+        let done = match fields.text("change") {
             "at-once" => desk.set_games_at_once(name, &fields),
             "games" => desk.set_games(name, &fields),
             "engine" => desk.add_engine(name, &fields),
             "until" => desk.set_until(name, &fields),
             _ => Err(Refusal::bad(Language::unknown_order)),
         }?;
-        Ok(lead(&address(name)))
+        Ok(desk.confirm(&address(name), done))
     })
     .await?
 }
@@ -340,8 +335,7 @@ pub(crate) async fn save(
             return Ok(drawn(words, &known, None, Some(&typed)).into_response());
         }
         desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
-        desk.confirm(Message::of(Language::saved));
-        Ok(lead("/"))
+        Ok(desk.confirm("/", Message::of(Language::saved)))
     })
     .await?
 }

@@ -7,7 +7,7 @@ use crate::{
     engine::refused,
     events::{fields_of, hold},
     fields::Fields,
-    hosted, lead,
+    hosted,
     library::{Library, LibraryError},
     publish::is_free,
     waiting,
@@ -172,11 +172,11 @@ impl Desk {
     /// The answer to the form of an event that is new: the next page has its card, if the hall has seen the file by then.
     fn leads_to(&self, name: &str, begins: bool) -> Response {
         self.comes(|| self.is_listed(name, false));
-        self.confirm(match begins {
+        let done = match begins {
             true => Message::of(|language| language.event_begins(name)),
             false => Message::of(|language| language.event_is_kept(name)),
-        });
-        lead("/")
+        };
+        self.confirm("/", done)
     }
 }
 

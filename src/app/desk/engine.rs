@@ -4,7 +4,6 @@ use crate::{
     Desk,
     change::version,
     fields::Fields,
-    lead,
     library::{Library, LibraryError, set},
     options, waiting,
 };
@@ -139,7 +138,7 @@ pub(crate) fn address(name: &str) -> String {
 /// The page of an engine.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let done = desk.confirmation();
+    let done = desk.confirmation(&query);
     let Shown { engine, version, said } = waiting(move || desk.look_at(query.text("name"))).await??;
     let name = engine.plan.name.clone();
     let content = html! {
@@ -204,7 +203,7 @@ fn own_fields(words: Language, engine: &LibraryEngine) -> Markup {
 
 /// Saves the form of an engine.
 pub(crate) async fn save(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let name = waiting(move || {
+    waiting(move || {
         let known = fields.text("engine").to_owned();
         let declared = desk.look_at(&known)?.said.map(|said| said.options).unwrap_or_default();
         let name = fields.text("name").to_owned();
@@ -218,11 +217,9 @@ pub(crate) async fn save(State(desk): State<Desk>, fields: Fields) -> Result<Res
             options::save(table, &declared, &fields);
             Ok(())
         })?;
-        desk.confirm(Message::of(Language::saved));
-        Ok::<_, Refusal>(name)
+        Ok(desk.confirm(&address(&name), Message::of(Language::saved)))
     })
-    .await??;
-    Ok(lead(&address(&name)))
+    .await?
 }
 
 fn save_own(table: &mut Table, fields: &Fields) {

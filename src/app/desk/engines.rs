@@ -51,7 +51,7 @@ pub fn ratings(directory: PathBuf) -> Made<Ratings> {
 /// The list.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let (done, ratings) = (desk.confirmation(), desk.0.ratings.value().await?);
+    let (done, ratings) = (desk.confirmation(&query), desk.0.ratings.value().await?);
     let tag = query.text("tag");
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
@@ -113,7 +113,7 @@ fn row(words: Language, engine: &LibraryEngine, rating: &str) -> Markup {
 
 /// Adds programs, each under the name that it gives itself.
 pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
+    waiting(move || {
         let programs: Vec<PathBuf> = fields.all("program").take(MOST).map(|path| bare(path).into()).collect();
         let (mut added, mut silent) = (vec![], vec![]);
         // Each may take as long to start as any engine.
@@ -138,20 +138,20 @@ pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Resp
         }
         let (names, silent) = (added.join(", "), silent.join("\n"));
         let is_complete = silent.is_empty();
-        desk.confirm(Message::of(|language| match is_complete {
+        let done = Message::of(|language| match is_complete {
             true => language.engines_were_added(&names),
             false => {
                 let silent = language.fault(&silent);
                 format!("{}\n{silent}\n{}", language.engines_were_added(&names), language.what_answers())
             }
-        }));
-        Ok(match &added[..] {
+        });
+        let to = match &added[..] {
             [one] if is_complete => address(one),
             _ => "/engines".to_owned(),
-        })
+        };
+        Ok(desk.confirm(&to, done))
     })
-    .await??;
-    Ok(lead(&to))
+    .await?
 }
 
 /// A program that did not answer as an engine does, with the first line of what it said.
@@ -197,20 +197,19 @@ impl Desk {
 
 /// What is ordered with an engine.
 pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
+    waiting(move || {
         let name = fields.text("engine").to_owned();
         match fields.text("order") {
-            "copy" => desk.change(|library| library.copy(&name)).map(|copy| address(&copy)),
+            "copy" => desk.change(|library| library.copy(&name)).map(|copy| lead(&address(&copy))),
             "remove" => {
                 desk.change(|library| library.remove(&name))?;
-                desk.confirm(Message::of(|language| language.engine_was_removed(&name)));
-                Ok("/engines".to_owned())
+                let done = Message::of(|language| language.engine_was_removed(&name));
+                Ok(desk.confirm("/engines", done))
             }
             _ => Err(Refusal::bad(Language::unknown_order)),
         }
     })
-    .await??;
-    Ok(lead(&to))
+    .await?
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
 }
 
 impl Desk {
-    /// Carries out a command of the operator in an event that is played, and says on the next page what was done.
+    /// Carries out a command of the operator in an event that is played.
     pub(crate) fn carry_out(&self, event: &str, command: Command) -> Result<(), Refusal> {
         let operations = self.0.running.operations(event);
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
@@ -100,7 +100,7 @@ impl Desk {
     }
 
     /// Takes an event that is not played off the list, and its files to the bin.
-    fn delete(&self, name: &str) -> Result<(), Refusal> {
+    fn delete(&self, name: &str) -> Result<Message, Refusal> {
         let place = &self.0.place;
         self.order(Order::Forget(name.to_owned()))?;
         if !self.becomes(name, false) {
@@ -112,11 +112,10 @@ impl Desk {
         })?;
         // A new event of this name says itself whether it is held.
         let _held_no_more = hold(place, name, false);
-        self.confirm(Message::of(|language| match &stays {
+        Ok(Message::of(|language| match &stays {
             None => language.event_is_in_bin(name, &bin),
             Some(database) => language.event_is_in_bin_without_games(name, &bin, database),
-        }));
-        Ok(())
+        }))
     }
 
     /// Moves what belongs to an event by its file; returns where it is, and the database that stays.
@@ -186,27 +185,27 @@ pub(crate) async fn order(
             let is_sent = if held || kept.is_ok() { desk.order(order) } else { Ok(()) };
             kept.map_err(refused).and(is_sent)
         };
-        match fields.text("order") {
+        let done = match fields.text("order") {
             "begin" => {
                 ordered(false, Order::Begin(name.clone()))?;
-                desk.confirm(Message::of(|language| language.event_begins(&name)));
+                Message::of(|language| language.event_begins(&name))
             }
             "finish" => {
                 ordered(true, Order::Finish(name.clone()))?;
-                desk.confirm(Message::of(|language| language.event_finishes(&name)));
+                Message::of(|language| language.event_finishes(&name))
             }
             "adjourn" => {
                 ordered(true, Order::Adjourn(name.clone()))?;
-                desk.confirm(Message::of(|language| language.event_is_adjourned(&name)));
+                Message::of(|language| language.event_is_adjourned(&name))
             }
-            "pause" => desk.carry_out(&name, Command::Pause)?,
-            "resume" => desk.carry_out(&name, Command::Resume)?,
+            "pause" => return desk.carry_out(&name, Command::Pause).map(|()| lead("/")),
+            "resume" => return desk.carry_out(&name, Command::Resume).map(|()| lead("/")),
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" if !fields.is("sure") => return Ok(ask(words, &name).into_response()),
             "delete" => desk.delete(&name)?,
             _ => return Err(Refusal::bad(Language::unknown_order)),
-        }
-        Ok(lead("/"))
+        };
+        Ok(desk.confirm("/", done))
     })
     .await?
 }

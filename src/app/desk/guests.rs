@@ -1,6 +1,6 @@
 //! Guests of an event: who may log in, what they are sent, and who is there.
 
-use crate::{Desk, compose, engine::refused, fields::Fields, home::confirmed, lead, waiting};
+use crate::{Desk, compose, engine::refused, fields::Fields, home::confirmed, waiting};
 use arena::operations::{
     command::Command,
     request::{Listed, Request},
@@ -32,7 +32,6 @@ const LETTERS: usize = 10;
 
 /// A password that was given to a guest, for the next page of the event.
 pub(crate) struct Issued {
-    event: String,
     name: String,
     password: String,
 }
@@ -107,7 +106,10 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
             return Err(Refusal::bad(Language::name_form));
         }
         match fields.text("order") {
-            "admit" => desk.admit(&house, event, name, fields.text("password"))?,
+            "admit" => {
+                let issued = desk.admit(&house, event, name, fields.text("password"))?;
+                Ok(desk.0.issued.lead(&address(event), issued))
+            }
             "remove" => {
                 match house.serve.login {
                     Login::Invitation => desk.invite(event, name, None)?,
@@ -116,18 +118,18 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
                         writer.remove_account(name).map_err(refused)?;
                     }
                 }
-                desk.confirm(Message::of(|language| language.guest_was_removed(name)));
+                let done = Message::of(|language| language.guest_was_removed(name));
+                Ok(desk.confirm(&address(event), done))
             }
-            _ => return Err(Refusal::bad(Language::unknown_order)),
+            _ => Err(Refusal::bad(Language::unknown_order)),
         }
-        Ok(lead(&address(event)))
     })
     .await?
 }
 
 impl Desk {
     /// Gives a guest a password: the one that was typed, or one that is made here.
-    fn admit(&self, house: &House, event: &str, name: &str, typed: &str) -> Result<(), Refusal> {
+    fn admit(&self, house: &House, event: &str, name: &str, typed: &str) -> Result<Issued, Refusal> {
         let made = || {
             web::accounts::random()
                 .chars()
@@ -142,17 +144,15 @@ impl Desk {
             Login::Invitation => self.invite(event, name, Some(&hash))?,
             Login::Open => return Err(Refusal::bad(Language::no_registration_needed)),
         }
-        let (event, name) = (event.to_owned(), name.to_owned());
-        *self.0.issued.lock() = Some(Issued { event, name, password });
-        Ok(())
+        Ok(Issued { name: name.to_owned(), password })
     }
 }
 
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let (words, name) = (visitor.language, query.text("event").to_owned());
-    let done = desk.confirmation();
-    let issued = desk.0.issued.lock().take_if(|issued| issued.event == name);
+    let done = desk.confirmation(&query);
+    let issued = desk.0.issued.take(&query);
     let event = name.clone();
     let house = waiting(move || desk.house(&event)).await??;
     let title = format!("{}: {}", words.guests(), house.event.name());
@@ -237,7 +237,7 @@ impl House {
         let secret =
             if registers == Registers::Accounts { words.word_password() } else { words.word_secret() };
         let (name, secret) = match issued {
-            Some(Issued { name, password, .. }) => (name.as_str(), password.as_str()),
+            Some(Issued { name, password }) => (name.as_str(), password.as_str()),
             None => (words.word_name(), secret),
         };
         let game = self.game(asked);

@@ -58,9 +58,9 @@ fn decisions(desk: &Desk) -> BTreeMap<String, usize> {
 }
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let (done, mut events) = (desk.confirmation(), desk.0.list.events(words).await);
+    let (done, mut events) = (desk.confirmation(&query), desk.0.list.events(words).await);
     // Those of the study are no events of this directory.
     events.retain(|event| !event.name.contains('/'));
     let running = desk.0.running.clone();

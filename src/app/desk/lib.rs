@@ -43,9 +43,13 @@ use axum::{
     routing::{get, post},
 };
 use event::hall::{Order, Running};
+use fields::Fields;
 use parking_lot::Mutex;
 use place::Place;
-use std::sync::{Arc, mpsc::Sender};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, mpsc::Sender},
+};
 use web::{List, Made, refusals::Refusal};
 use words::{Language, Message, Phrase};
 
@@ -60,6 +64,9 @@ const PLACES: [(&str, Phrase); 7] = [
     ("/settings", Language::settings_of_desk),
 ];
 
+/// Most pages that are still to show what was done.
+const KEPT: usize = 100;
+
 /// What the pages of a desk share. A clone is cheap.
 #[derive(Clone)]
 pub(crate) struct Desk(Arc<Shared>);
@@ -72,10 +79,40 @@ pub(crate) struct Shared {
     handshakes: engine::Handshakes,
     jobs: jobs::Jobs,
     ratings: Made<engines::Ratings>,
-    /// What was done, for the next page.
-    done: Mutex<Option<Message>>,
-    issued: Mutex<Option<guests::Issued>>,
+    done: Once<Message>,
+    issued: Once<guests::Issued>,
     submits: create::Submits,
+}
+
+/// What pages show once, each to the tab that was led there: the newest, by the token of its address.
+pub(crate) struct Once<T>(Mutex<VecDeque<(String, T)>>);
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Once<T> {
+    /// Leads to a page that shows this.
+    fn lead(&self, path: &str, shown: T) -> Response {
+        let (token, sign) = (web::accounts::random(), if path.contains('?') { '&' } else { '?' });
+        let address = format!("{path}{sign}once={token}");
+        let mut kept = self.0.lock();
+        kept.push_back((token, shown));
+        // A page that nobody opens keeps nothing for ever.
+        while kept.len() > KEPT {
+            kept.pop_front();
+        }
+        lead(&address)
+    }
+
+    /// What the page of this address shows, the first time.
+    fn take(&self, query: &Fields) -> Option<T> {
+        let (mut kept, token) = (self.0.lock(), query.text("once"));
+        let at = kept.iter().position(|(known, _)| known == token)?;
+        kept.remove(at).map(|(_, shown)| shown)
+    }
 }
 
 impl Desk {
@@ -140,13 +177,13 @@ impl Desk {
         self.0.orders.send(order).map_err(|_| Refusal::conflict(Language::desk_ends))
     }
 
-    /// Says on the next page what was done.
-    fn confirm(&self, done: Message) {
-        *self.0.done.lock() = Some(done);
+    /// Leads to a page that says what was done.
+    fn confirm(&self, path: &str, done: Message) -> Response {
+        self.0.done.lead(path, done)
     }
 
-    fn confirmation(&self) -> Option<Message> {
-        self.0.done.lock().take()
+    fn confirmation(&self, query: &Fields) -> Option<Message> {
+        self.0.done.take(query)
     }
 }
 
@@ -158,4 +195,28 @@ fn lead(path: &str) -> Response {
 /// Works on a thread that may wait.
 async fn waiting<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
     Ok(tokio::task::spawn_blocking(work).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::header::LOCATION;
+
+    #[test]
+    fn each_tab_reads_its_own_confirmation_and_a_reload_none() {
+        let kept = Once::default();
+        let query = |response: Response| {
+            let address = response.headers()[LOCATION].to_str().unwrap().to_owned();
+            Fields::of(&[("once", address.split_once("once=").unwrap().1)])
+        };
+        let tabs = [kept.lead("/", "begun"), kept.lead("/guests?event=cup", "removed")];
+        assert!(tabs[1].headers()[LOCATION].to_str().unwrap().starts_with("/guests?event=cup&once="));
+        let [first, second] = tabs.map(query);
+        assert_eq!(kept.take(&Fields::default()), None, "a tab that nothing was done in");
+        assert_eq!((kept.take(&second), kept.take(&first)), (Some("removed"), Some("begun")));
+        assert_eq!(kept.take(&first), None);
+        let oldest = query(kept.lead("/", "0"));
+        (0..KEPT).for_each(|_| drop(kept.lead("/", "later")));
+        assert_eq!(kept.take(&oldest), None);
+    }
 }

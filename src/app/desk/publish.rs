@@ -1,6 +1,6 @@
 //! What others see of an event: its table to be copied, its records, and its public page.
 
-use crate::{Desk, create::shown, engine::refused, fields::Fields, lead, waiting};
+use crate::{Desk, create::shown, engine::refused, fields::Fields, waiting};
 use axum::{
     extract::State,
     http::header,
@@ -45,7 +45,7 @@ struct Shown {
 
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, done) = (visitor.language, desk.confirmation());
+    let (words, done) = (visitor.language, desk.confirmation(&query));
     let name = query.text("event").to_owned();
     let file = desk.0.place.file(&name).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
     let found = waiting(move || {
@@ -124,7 +124,7 @@ fn quick(link: &str) -> Option<String> {
 
 /// Opens or closes the public page of an event: its file says where it is.
 pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
+    waiting(move || {
         let name = fields.text("event");
         let file = desk.0.place.file(name).filter(|file| file.is_file());
         let file = file.ok_or_else(|| Refusal::bad(Language::no_such_event))?;
@@ -146,13 +146,13 @@ pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<
         crate::compose::check(&desk.0.place, &text).map_err(faulty)?;
         desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
         desk.order(Order::Others(name.to_owned(), text))?;
-        desk.confirm(match listen {
+        let done = match listen {
             Some(_) => Message::of(Language::public_page_is_open),
             None => Message::of(Language::public_page_is_closed),
-        });
-        Ok::<_, Refusal>(format!("/events/publish?event={}", percent(name)))
-    });
-    Ok(lead(&to.await??))
+        };
+        Ok(desk.confirm(&format!("/events/publish?event={}", percent(name)), done))
+    })
+    .await?
 }
 
 /// The text of an event whose public page is at a port, or nowhere.

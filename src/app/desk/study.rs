@@ -44,8 +44,8 @@ const FOUND: usize = 500;
 type Listed = (String, Option<Result<Vec<(String, EventSummary)>, StoreError>>);
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
-    let (words, done) = (visitor.language, desk.confirmation());
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let (words, done) = (visitor.language, desk.confirmation(&query));
     let files = waiting(move || listed(&desk.0.place)).await?;
     let content = html! {
         h1 { (words.study()) }
@@ -170,8 +170,7 @@ pub(crate) async fn take_in(State(desk): State<Desk>, mut form: Multipart) -> Re
     }
     waiting(move || {
         let key = desk.0.place.take_in(&name, &bytes)?;
-        desk.confirm(Message::of(|words| words.file_was_taken_in(&key)));
-        Ok(lead("/study"))
+        Ok(desk.confirm("/study", Message::of(|words| words.file_was_taken_in(&key))))
     })
     .await?
 }
