@@ -32,6 +32,12 @@ struct Answer {
     body: String,
 }
 
+impl Answer {
+    fn location(&self) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix("location: "))
+    }
+}
+
 impl Drop for Open {
     fn drop(&mut self) {
         let _ended = self.child.kill();
@@ -108,17 +114,16 @@ impl Open {
     /// Sends a form as a page of the desk does; returns the page that it leads to, which is opened next as a browser does.
     fn send(&self, path: &str, fields: &[(&str, &str)]) -> String {
         let answer = self.post(path, fields);
-        let to = answer.head.lines().find_map(|line| line.strip_prefix("location: ")).map(str::to_owned);
-        let to = to.unwrap_or_else(|| panic!("{path}: {} {}", answer.status, answer.body));
-        let path = bare(&to).to_owned();
-        *self.led.lock().unwrap() = Some(to);
-        path
+        let to = answer.location().unwrap_or_else(|| panic!("{path}: {} {}", answer.status, answer.body));
+        bare(to).to_owned()
     }
 
     fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let origin = format!("http://{}", self.host);
         let kind = ("Content-Type", "application/x-www-form-urlencoded");
-        self.ask("POST", path, &[("Origin", &origin), kind], &encoded(fields))
+        let answer = self.ask("POST", path, &[("Origin", &origin), kind], &encoded(fields));
+        *self.led.lock().unwrap() = answer.location().map(str::to_owned);
+        answer
     }
 
     /// The state of an event, as the list has it.
