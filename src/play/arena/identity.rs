@@ -4,7 +4,8 @@
 //! declares and nobody set included; a directory stands for everything in it. A value that names nothing on the disk is
 //! no file. The directory of the engine and those above it are places where it works, not what it reads, and so are
 //! directories that everybody may write into, such as `/tmp`: options that name them are left out, and so are the database
-//! of the event and the logs and records that an event writes beside other files. Where an engine that nobody trusts may write, no link leads to anything else.
+//! of the event and the logs and records that it writes. Where an engine that nobody trusts may write, no link leads to
+//! anything else.
 
 mod far;
 mod files;
