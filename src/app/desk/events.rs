@@ -1,14 +1,6 @@
 //! What is ordered about an event as a whole.
 
-use crate::{
-    Desk,
-    engine::refused,
-    fields::Fields,
-    lead,
-    library::{name_of, set},
-    place::Place,
-    waiting,
-};
+use crate::{Desk, engine::refused, fields::Fields, lead, library::set, place::Place, waiting};
 use arena::operations::{command::Command, request::Request};
 use axum::{
     extract::State,
@@ -75,7 +67,7 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
     let text = std::fs::read_to_string(place.file(event)?).ok()?;
     let document: DocumentMut = text.parse().ok()?;
     let engines = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
-    let names = engines.map(|table| ("engine", name_of(table)));
+    let names = engines.map(|table| ("engine", crate::library::name_of(table)));
     let of = |table: &str, key: &str| {
         let item = document.get(table)?.get(key)?;
         Some(item.as_str().map_or_else(|| item.to_string().trim().to_owned(), str::to_owned))
