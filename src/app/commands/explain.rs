@@ -123,13 +123,13 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         args.game.map_or(Wanted::Losses { of, last: args.last.map(NonZeroUsize::get) }, Wanted::Game);
     let losses = Losses::read(&store, event, wanted, |_| args.trust)?;
     let settings = Settings { nodes: args.nodes, times: args.times, patience: args.effort.patience() };
-    let workers = args.effort.pool::<()>().workers;
+    let here = args.effort.pool::<()>().here;
     let progress = |done, of| {
         if of > 1 {
             err_line!("{done} of {} searched", number(of, "game"));
         }
     };
-    let explanations = losses.explain(&judge, &searches(&args.db), settings, workers, progress, || true)?;
+    let explanations = losses.explain(&judge, &searches(&args.db), settings, here, progress, || true)?;
     let left_out = losses.left_out;
     left_out.iter().for_each(|line| err_line!("{line}"));
     let summaries = Summary::of(&explanations);

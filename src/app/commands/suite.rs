@@ -3,7 +3,7 @@
 use super::{Exit, Failure, pretty, values::EffortArgs};
 use clap::{Args, builder::RangedU64ValueParser};
 use explain::{
-    AskFault, Asker, Found, Pool,
+    AskFault, Asker, Found, Here, Pool,
     suite::{self, Task},
 };
 use rsshogi::board;
@@ -131,7 +131,7 @@ impl EffortArgs {
     /// The workers of these arguments.
     pub fn pool<S>(&self) -> Pool<'_, S> {
         let cores = platform::cores::usable().len().max(1);
-        Pool { workers: self.jobs.map_or(cores, usize::from), guests: vec![] }
+        Pool { here: Here::alone(self.jobs.map_or(cores, usize::from)), guests: vec![] }
     }
 
     /// Most time for a search.

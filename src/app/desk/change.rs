@@ -305,13 +305,35 @@ fn forms(words: Language, shown: &Shown) -> Markup {
     }
 }
 
+/// The text of an event without what two events cannot share, and the keys that are left out.
+fn copied(text: &str) -> (String, Vec<String>) {
+    const OWN: [(&str, &str); 3] = [("event", "database"), ("http", "listen"), ("http", "tls")];
+    // A faulty text is mended by hand.
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return (text.to_owned(), vec![]) };
+    let mut left_out = vec![];
+    for (name, key) in OWN {
+        let Some(table) = document.get_mut(name).and_then(Item::as_table_like_mut) else { continue };
+        if table.remove(key).is_some() {
+            left_out.push(format!("{name}.{key}"));
+        }
+        if table.is_empty() {
+            document.remove(name);
+        }
+    }
+    (document.to_string(), left_out)
+}
+
 /// The text of an event, to become another one.
 pub(crate) async fn copy(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
     let name = query.text("event").to_owned();
     let named = name.clone();
-    let text = waiting(move || desk.text_of(&named)).await??;
-    let content = html! { h1 { (words.copy()) ": " (name) } (by_hand(words, &text, None)) };
+    let (text, left_out) = copied(&waiting(move || desk.text_of(&named)).await??);
+    let content = html! {
+        h1 { (words.copy()) ": " (name) }
+        @if !left_out.is_empty() { p.note { (words.left_out_of_copy(&left_out.join("`, `"))) } }
+        (by_hand(words, &text, None))
+    };
     Ok(Page::new(words.copy(), "/new", content))
 }
 
@@ -350,6 +372,22 @@ mod tests {
         assert_eq!(of(" 12 ").ok(), Some(12));
         for wrong in ["", "0", "10001", "-1", "many"] {
             assert!(of(wrong).is_err_and(|why| why.message.to_string().contains("1 to 10000")), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_copy_has_neither_the_addresses_nor_the_database_of_the_other_event() {
+        let (head, rest) = ("# mine\n[event]\nname = \"cup\"\n", "[rules]\nmax_moves = 20\n");
+        let own = format!(
+            "{head}database = \"x.db\"\n[http]\nlisten = [\"0.0.0.0:8080\"]\n[http.tls]\ncertificate = \"x\"\n{rest}"
+        );
+        let keys = ["event.database", "http.listen", "http.tls"].map(str::to_owned).to_vec();
+        assert_eq!(copied(&own), (format!("{head}{rest}"), keys));
+        let kept = "[http]\ndelay = \"5 moves\"\n";
+        let open = format!("{kept}listen = [\"0.0.0.0:8080\"]\n");
+        assert_eq!(copied(&open), (kept.to_owned(), vec!["http.listen".to_owned()]));
+        for text in [head, "[event\n"] {
+            assert_eq!(copied(text), (text.to_owned(), vec![]));
         }
     }
 

@@ -343,6 +343,9 @@ fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
             legend { (words.engines()) }
             (wrong(form, "engine"))
             @if !tags.is_empty() { p { (words.choose_by_tag()) @for tag in &tags { " " a href=(with_tag(tag)) { (tag) } } } }
+            @for name in chosen.iter().filter(|name| offered(form).all(|engine| engine.plan.name != **name)) {
+                em.wrong role="alert" { (words.copied_engine_missing(name)) }
+            }
             @for engine in offered(form) {
                 label.tick {
                     input type="checkbox" name="engine" value=(engine.plan.name) checked[is_chosen(engine)];

@@ -67,7 +67,7 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
     let text = std::fs::read_to_string(place.file(event)?).ok()?;
     let document: DocumentMut = text.parse().ok()?;
     let engines = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
-    let names = engines.filter_map(|table| Some(("engine", table.get("name")?.as_str()?.to_owned())));
+    let names = engines.map(|table| ("engine", crate::library::name_of(table)));
     let of = |table: &str, key: &str| {
         let item = document.get(table)?.get(key)?;
         Some(item.as_str().map_or_else(|| item.to_string().trim().to_owned(), str::to_owned))

@@ -10,7 +10,7 @@ use event::{Failure, hall::Order, reported};
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use maud::{Markup, html};
 use notation::record::Format;
-use plan::{Event, Faults};
+use plan::{Event, Faults, HttpConfig};
 use platform::network::own_address;
 use qrcode::{QrCode, render::svg};
 use referee::{annotations::Comment, entry::GameId};
@@ -18,8 +18,9 @@ use report::{Report, exhibit::Exhibit};
 use std::{
     error::Error,
     io::{Cursor, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
     ops::RangeInclusive,
+    time::Duration,
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 use web::{
@@ -32,6 +33,8 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// Ports of public pages: the first free one, where nobody says another one.
 const PORTS: RangeInclusive<u16> = 8080..=8099;
+/// Longest wait for an answer of the public page.
+const ANSWER: Duration = Duration::from_secs(1);
 /// Most records of a download.
 const RECORDS: usize = 20_000;
 
@@ -41,6 +44,8 @@ struct Shown {
     report: Option<Report>,
     tables: Vec<Exhibit>,
     house: Option<IpAddr>,
+    /// True if the public page listens.
+    is_open: bool,
 }
 
 /// The page.
@@ -57,7 +62,8 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
             report => report.map_err(refused)?,
         };
         let tables = report.as_ref().map(|report| report.tables(words)).unwrap_or_default();
-        Ok::<_, Refusal>(Shown { event, report, tables, house: own_address() })
+        let is_open = listens(event.http());
+        Ok::<_, Refusal>(Shown { event, report, tables, house: own_address(), is_open })
     });
     let found = found.await??;
     let all = |draw: fn(&Exhibit) -> String| found.tables.iter().map(draw).collect::<Vec<_>>().join("\n");
@@ -89,6 +95,16 @@ pub(crate) fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok()
 }
 
+/// True if somebody answers at an address of the pages.
+fn listens(http: &HttpConfig) -> bool {
+    let here = |at: &SocketAddr| match at.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), at.port()),
+        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), at.port()),
+        _ => *at,
+    };
+    http.listen.iter().any(|at| TcpStream::connect_timeout(&here(at), ANSWER).is_ok())
+}
+
 /// The public page: on or off, its addresses, and one of them to be photographed.
 fn public(words: Language, name: &str, found: &Shown) -> Markup {
     let listen = &found.event.http().listen;
@@ -100,8 +116,9 @@ fn public(words: Language, name: &str, found: &Shown) -> Markup {
     html! {
         h2 { (words.public_page()) }
         p { (words.what_public_page_is()) }
-        @for link in &links { p { a href=(link) { (link) } } }
-        @if let Some(code) = links.first().and_then(|link| quick(link)) {
+        @if !found.is_open && !listen.is_empty() { p.note { (words.public_page_is_not_open_yet()) } }
+        @for link in &links { p { @if found.is_open { a href=(link) { (link) } } @else { (link) } } }
+        @if let Some(code) = links.first().filter(|_| found.is_open).and_then(|link| quick(link)) {
             p { img src=(code) width="220" height="220" alt=(words.address_as_picture()); }
         }
         @if !listen.is_empty() && links.is_empty() { p.note { (words.no_network_here()) } }
@@ -128,7 +145,7 @@ pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<
         let name = fields.text("event");
         let file = desk.0.place.file(name).filter(|file| file.is_file());
         let file = file.ok_or_else(|| Refusal::bad(Language::no_such_event))?;
-        let _alone = desk.0.place.alone();
+        let alone = desk.0.place.alone();
         let text = plan::text_of(&file).map_err(refused)?;
         let listen = match fields.text("is") {
             "off" => None,
@@ -143,9 +160,14 @@ pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<
         };
         let text = with_listen(&text, listen)?;
         let faulty = |faults: Faults| refused(faults.iter().map(shown).collect::<Vec<_>>().join("\n"));
-        crate::compose::check(&desk.0.place, &text).map_err(faulty)?;
+        let event = crate::compose::check(&desk.0.place, &text).map_err(faulty)?;
         desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
         desk.order(Order::Others(name.to_owned(), text))?;
+        drop(alone);
+        // One that has not begun has no pages yet.
+        if listen.is_some() && desk.is_listed(name, true) {
+            desk.comes(|| listens(event.http()));
+        }
         let done = match listen {
             Some(_) => Message::of(Language::public_page_is_open),
             None => Message::of(Language::public_page_is_closed),

@@ -13,7 +13,7 @@ use crate::{
 use axum::{extract::State, response::Response};
 use check::while_wanted;
 use explain::{
-    Cache, Cause, Engine, ExplainFault, Explanation, Judged, Phase, Pool, Settings, Summary,
+    Cache, Cause, Engine, ExplainFault, Explanation, Here, Judged, Phase, Pool, Settings, Summary,
     losses::{Digested, Losses, Wanted, searches},
 };
 use maud::{Markup, PreEscaped, html};
@@ -27,6 +27,7 @@ use report::{
 };
 use std::{path::Path, sync::Arc, time::Duration};
 use web::{
+    List,
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
@@ -53,13 +54,11 @@ impl Desk {
         let digest = digest.map_err(|error| refused(format!("`{}`: {error}", plan.command.display())))?;
         Ok((Arc::new(plan), digest))
     }
+}
 
-    /// Cores for searches: all of them, or one while games are played.
-    async fn searching_cores(&self) -> usize {
-        let events = self.0.list.events(Language::English).await;
-        let plays = events.iter().any(|event| event.state == "plays");
-        if plays { 1 } else { platform::cores::usable().len().max(1) }
-    }
+/// Has the workers of this machine search: on all cores, or on one while games are played.
+fn on_free_cores<T>(list: &List, search: impl FnOnce(Here<'_>) -> T) -> T {
+    search(Here { workers: platform::cores::usable().len(), is_needed: &|| list.plays() })
 }
 
 /// The form: whose losses are explained, and by whom.
@@ -103,7 +102,6 @@ fn nodes(fields: &Fields) -> Result<u64, Refusal> {
 
 /// Begins to explain the losses of an engine.
 pub(crate) async fn explain(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let workers = desk.searching_cores().await;
     let to = waiting(move || {
         let (name, player) = (fields.text("event").to_owned(), fields.text("player").to_owned());
         let last = fields.text("last").parse().ok().filter(|last| (1..=LOSSES).contains(last));
@@ -125,8 +123,11 @@ pub(crate) async fn explain(State(desk): State<Desk>, fields: Fields) -> Result<
         let cache = searches(store.path());
         let title = Message::of(|words| words.losses_of(&player, &name));
         let terms = format!("{} {fields:?}", event.created_at);
-        let back = format!("/events/explain?event={}", percent(&name));
-        let work = move |job: &Job| explained(job, &name, &losses, (&judge, nodes, cache.as_path(), workers));
+        let (list, back) = (desk.0.list.clone(), format!("/events/explain?event={}", percent(&name)));
+        let work = move |job: &Job| {
+            let judge = (&judge, nodes, cache.as_path());
+            on_free_cores(&list, |here| explained(job, &name, &losses, judge, here))
+        };
         Ok::<_, Refusal>(desk.0.jobs.begin((title, terms), &back, work))
     });
     Ok(lead(&to.await??))
@@ -136,11 +137,12 @@ fn explained(
     job: &Job,
     name: &str,
     losses: &Losses,
-    (judge, nodes, cache, workers): (&Digested, u64, &Path, usize),
+    (judge, nodes, cache): (&Digested, u64, &Path),
+    here: Here<'_>,
 ) -> Result<(), String> {
     let settings = Settings { nodes, times: TIMES, patience: PATIENCE };
     let (did, is_wanted) = (|done, of| job.did(done, of), || job.is_wanted());
-    let found = losses.explain(judge, cache, settings, workers, did, is_wanted);
+    let found = losses.explain(judge, cache, settings, here, did, is_wanted);
     let found = found.map_err(|why| why.to_string())?;
     let (base, left_out) = (web::Hall::base(name), losses.left_out.clone());
     job.show(move |words| {
@@ -211,15 +213,16 @@ fn moves(words: Language, base: &str, found: &[Explanation]) -> Markup {
 
 /// Lets an engine search every position of a game.
 pub(crate) async fn analyze(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let workers = desk.searching_cores().await;
     let to = waiting(move || {
         let taken = desk.taken(&fields)?;
         let (engine, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
         let title =
             Message::of(|words| words.analysis_of(taken.game.row.game.0, &taken.name, &engine.0.name));
         let terms = format!("{} {fields:?}", taken.event.created_at);
-        let (place, back) = (desk.0.place.clone(), taken.address());
-        let work = move |job: &Job| analyzed(job, &taken, (&engine, nodes, workers), &place);
+        let (list, place, back) = (desk.0.list.clone(), desk.0.place.clone(), taken.address());
+        let work = move |job: &Job| {
+            on_free_cores(&list, |here| analyzed(job, &taken, (&engine, nodes, here), &place))
+        };
         Ok::<_, Refusal>(desk.0.jobs.begin((title, terms), &back, work))
     });
     Ok(lead(&to.await??))
@@ -228,13 +231,13 @@ pub(crate) async fn analyze(State(desk): State<Desk>, fields: Fields) -> Result<
 fn analyzed(
     job: &Job,
     taken: &Taken,
-    (engine, nodes, workers): (&Digested, u64, usize),
+    (engine, nodes, here): (&Digested, u64, Here<'_>),
     place: &Place,
 ) -> Result<(), String> {
     let shelf = place.directory().join(SHELF);
     files::create_directory(&shelf, Access::Private).map_err(|error| error.to_string())?;
     let cache = Cache::open(&shelf.join(".searches.jsonl")).map_err(|fault| fault.to_string())?;
-    let (of, judged) = (taken.line.moves() + 1, judged(job, taken, (engine, nodes, workers), &cache)?);
+    let (of, judged) = (taken.line.moves() + 1, judged(job, taken, (engine, nodes, here), &cache)?);
     let name = &engine.0.name;
     let file = if judged.len() == of { Some(record(taken, name, &judged, place)?) } else { None };
     let picture = picture(taken, name, &judged);
@@ -253,12 +256,12 @@ fn analyzed(
 fn judged(
     job: &Job,
     taken: &Taken,
-    (engine, nodes, workers): (&Digested, u64, usize),
+    (engine, nodes, here): (&Digested, u64, Here<'_>),
     cache: &Cache,
 ) -> Result<Vec<Judged>, String> {
     let (of, mut judged, mut fault) = (taken.line.moves() + 1, Vec::<Judged>::new(), None);
     explain::each(
-        Pool { workers, guests: vec![] },
+        Pool { here, guests: vec![] },
         0..of,
         |actors| Engine::new(engine, cache, PATIENCE, actors),
         async |engine, at| {

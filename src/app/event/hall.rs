@@ -6,6 +6,7 @@
 
 mod files;
 mod hosted;
+mod opened;
 mod playing;
 mod score;
 
@@ -27,6 +28,7 @@ use files::{Change, Files};
 pub use hosted::{Now, Running};
 use journal::{Store, now};
 use notation::printable;
+use opened::Opened;
 use parking_lot::Mutex;
 use plan::{
     Environment, Faults, HallConfig, Plan, ServeConfig,
@@ -174,8 +176,8 @@ struct Hall<'a> {
     /// Events that do not begin by themselves.
     held: Mutex<BTreeSet<String>>,
     running: Running,
-    /// Events that are only shown, the newest last.
-    shown: Mutex<Vec<String>>,
+    /// Events that are only shown, the newest last, each by its database.
+    shown: Mutex<Vec<Opened>>,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -267,6 +269,7 @@ impl Hall<'_> {
         ended: &Sender<Ended>,
     ) -> bool {
         let is_ending = self.shutdown.is_finishing();
+        self.close_replaced();
         if !is_ending {
             match files.look(Instant::now()) {
                 Ok(changes) => self.take_up(changes, events),
@@ -350,24 +353,37 @@ impl Hall<'_> {
 
     /// Shows an event that nobody plays here.
     fn show_database(&self, name: &str, database: PathBuf, event: &str) {
+        let opened = Opened::new(name.to_owned(), database.clone(), event.to_owned());
         let plan = Plan::of_engines(event, vec![], database);
         match self.gallery.show(Shown::of(name, event, "", &plan), |_| (), None) {
             Ok(_) => {
                 self.gallery.tell(name, Doing::Stopped);
-                self.close_older_than(name);
+                self.keep_shown(opened);
             }
             Err(why) => said_of(name)(&why.to_string()),
         }
     }
 
     /// Closes the oldest of those events that are only shown; whoever asks for one opens it again.
-    fn close_older_than(&self, newest: &str) {
+    fn keep_shown(&self, newest: Opened) {
         let mut shown = self.shown.lock();
-        shown.retain(|known| known != newest);
-        shown.push(newest.to_owned());
+        shown.retain(|known| known.name != newest.name);
+        shown.push(newest);
         while shown.len() > SHOWN {
-            self.gallery.close(&shown.remove(0));
+            self.gallery.close(&shown.remove(0).name);
         }
+    }
+
+    /// Closes events that are only shown whose database was deleted, moved or replaced: the desk reads the file that is there
+    /// now, and their pages would show the other one for ever.
+    fn close_replaced(&self) {
+        self.shown.lock().retain_mut(|opened| {
+            let stays = opened.is_there();
+            if !stays {
+                self.gallery.close(&opened.name);
+            }
+            stays
+        });
     }
 
     /// Lets an event begin, or go on from where it was stopped.
@@ -726,9 +742,27 @@ mod tests {
             }
             let shown = hall.shown.lock();
             assert_eq!(
-                (shown.len(), shown[0].as_str(), shown[SHOWN - 1].as_str()),
+                (shown.len(), shown[0].name.as_str(), shown[SHOWN - 1].name.as_str()),
                 (SHOWN, "study/5", "study/7")
             );
+        });
+    }
+
+    #[test]
+    fn an_event_that_is_only_shown_is_closed_when_its_database_is_replaced_and_can_be_shown_again() {
+        playing(|hall, events| {
+            let [path, other] = ["study.db", "other.db"].map(|name| hall.directory.join(name));
+            [&path, &other].into_iter().for_each(|path| drop(journal::Writer::open(path).unwrap()));
+            let show = Order::Show("study.db/cup".to_owned(), path.clone(), "cup".to_owned());
+            hall.obey(show.clone(), events);
+            hall.close_replaced();
+            assert_eq!(hall.shown.lock().len(), 1, "the file is the same");
+            std::fs::rename(&other, &path).unwrap();
+            hall.close_replaced();
+            assert!(hall.shown.lock().is_empty());
+            hall.obey(show, events);
+            hall.close_replaced();
+            assert_eq!(hall.shown.lock().len(), 1);
         });
     }
 

@@ -30,5 +30,5 @@ pub use engine::{EngineFault, NotStarted, digest, engine, engine_on, of_record};
 pub use explainer::{Engine, ExplainFault, Explainer, Explanation, Judged, Move, Settings};
 pub use line::{Line, LineFault, Own};
 pub use phase::Phase;
-pub use pool::{Guest, Muster, Pool, each};
+pub use pool::{Guest, Here, Muster, Pool, each};
 pub use summary::{Share, Summary};

@@ -2,7 +2,7 @@
 
 use super::{
     Cache, CacheFault, ExplainFault, Explainer, Explanation, Line, NotStarted, Settings, of_record,
-    pool::{Pool, each},
+    pool::{Here, Pool, each},
 };
 use check::while_wanted;
 use journal::{EventSummary, FullGame, GameFilter, GameRow, GameState, Store, StoreError};
@@ -129,14 +129,14 @@ impl Losses {
         judge: &Digested,
         cache: &Path,
         settings: Settings,
-        workers: usize,
+        here: Here<'_>,
         mut done: impl FnMut(usize, usize),
         is_wanted: impl Fn() -> bool,
     ) -> Result<Vec<Explanation>, LossFault> {
         let cache = Cache::open(cache)?;
         let (of, mut explained, mut fault) = (self.games.len(), BTreeMap::new(), None);
         each(
-            Pool { workers, guests: vec![] },
+            Pool { here, guests: vec![] },
             &self.games,
             |actors| Explainer::new(judge, &cache, settings, actors),
             async |explainer, (number, line, loser, player)| {

@@ -23,10 +23,29 @@ const REST: Duration = Duration::from_secs(3);
 /// Time between the beginnings of two workers of a guest.
 const STAGGER: Duration = Duration::from_millis(200);
 
+/// Time between two looks whether games still need this machine.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// The workers of this machine.
+#[derive(Clone, Copy)]
+pub struct Here<'a> {
+    /// Their number, from 1.
+    pub workers: usize,
+    /// True while games need the machine: the first worker goes on alone then.
+    pub is_needed: &'a dyn Fn() -> bool,
+}
+
+impl Here<'_> {
+    /// Workers on a machine without games.
+    pub fn alone(workers: usize) -> Self {
+        Self { workers, is_needed: &|| false }
+    }
+}
+
 /// The workers: each has engines of its own.
 pub struct Pool<'a, S> {
-    /// Workers of this machine, from 1.
-    pub workers: usize,
+    /// Workers of this machine.
+    pub here: Here<'a>,
     /// Other machines.
     pub guests: Vec<Guest<'a, S>>,
 }
@@ -76,10 +95,14 @@ async fn all<T, S, R, E: Display>(
 ) {
     let desk = Desk::new(items.into_iter().enumerate());
     let (done, actors) = (RefCell::new(done), TaskTracker::new());
-    let here = (0..pool.workers.max(1)).map(|_| attend(&desk, open(&actors), None, &work, &done));
+    let Here { workers, is_needed } = pool.here;
+    let here = (0..workers.max(1)).map(|at| {
+        let gives_way = move || at > 0 && is_needed();
+        attend(&desk, open(&actors), (None, gives_way), &work, &done)
+    });
     let guest = async |guest: &Guest<'_, S>| {
         let Some(workers) = desk.mustered(guest).await else { return };
-        let worker = |at| attend(&desk, (guest.open)(&actors), Some((guest, at)), &work, &done);
+        let worker = |at| attend(&desk, (guest.open)(&actors), (Some((guest, at)), || false), &work, &done);
         let given_up = join_all((0..workers).map(worker)).await;
         if let Some(why) = given_up.into_iter().collect::<Option<Vec<_>>>().and_then(|mut why| why.pop()) {
             (guest.say)(&format!("{} is not asked any more: {why}", guest.name));
@@ -91,11 +114,12 @@ async fn all<T, S, R, E: Display>(
     let _left = timeout(LEAVING, actors.wait()).await;
 }
 
-/// A worker of this machine, or of a guest, where it has a number. It returns why one of a guest is given up.
+/// A worker of this machine, or of a guest, where it has a number; it begins no item while it gives way to games. It returns
+/// why one of a guest is given up.
 async fn attend<T, S, R, E: Display>(
     desk: &Desk<T, impl Iterator<Item = (usize, T)>>,
     mut state: S,
-    guest: Option<(&Guest<'_, S>, u32)>,
+    (guest, gives_way): (Option<(&Guest<'_, S>, u32)>, impl Fn() -> bool),
     work: &impl AsyncFn(&mut S, &T) -> Result<R, E>,
     done: &RefCell<impl FnMut(usize, Result<R, E>) -> bool>,
 ) -> Option<String> {
@@ -103,7 +127,7 @@ async fn attend<T, S, R, E: Display>(
     let turn = guest.map_or(Duration::ZERO, |(_, number)| STAGGER * number);
     let _is_over = timeout(turn, desk.over()).await;
     let mut faults = 0;
-    while let Some((at, item)) = desk.next().await {
+    while let Some((at, item)) = desk.next_unless(&gives_way).await {
         let result = desk.unless_stopped(work(&mut state, &item)).await?;
         match (result, guest) {
             (Err(why), Some((guest, _))) => {
@@ -146,8 +170,10 @@ impl<T, I: Iterator<Item = (usize, T)>> Desk<T, I> {
         }
     }
 
-    /// The next item, also one that comes back later; `None` when all is done, or the work was stopped.
-    async fn next(&self) -> Option<(usize, T)> {
+    /// The next item, also one that comes back later, for a worker that does not give way by then; `None` when all is done,
+    /// or the work was stopped.
+    async fn next_unless(&self, gives_way: impl Fn() -> bool) -> Option<(usize, T)> {
+        while gives_way() && timeout(GLANCE, self.over()).await.is_err() {}
         self.until(|| if self.is_over() { Some(None) } else { self.take().map(Some) }).await
     }
 
@@ -229,6 +255,37 @@ mod tests {
     /// Time for an item on this machine.
     const LONG: Duration = Duration::from_secs(60);
 
+    #[tokio::test(start_paused = true)]
+    async fn only_the_first_worker_begins_items_while_games_need_the_machine() {
+        let begun = tokio::time::Instant::now();
+        let played = Cell::new(0);
+        // Games are played in the second hour, and again in the fourth, which lasts.
+        let is_needed = || ![0, 2].contains(&(begun.elapsed().as_secs() / 3600));
+        let (at_once, most) = (Cell::new(0), RefCell::new(BTreeMap::<u64, usize>::new()));
+        let work = async |(): &mut (), _: &usize| {
+            at_once.set(at_once.get() + 1);
+            // Items that were begun before are done in the first minute.
+            let seconds = begun.elapsed().as_secs();
+            if seconds % 3600 > LONG.as_secs() {
+                let mut most = most.borrow_mut();
+                let known = most.entry(seconds / 3600).or_default();
+                *known = at_once.get().max(*known);
+            }
+            sleep(LONG).await;
+            at_once.set(at_once.get() - 1);
+            Ok::<_, String>(())
+        };
+        let done = |_, _| {
+            played.set(played.get() + 1);
+            true
+        };
+        let here = Here { workers: 3, is_needed: &is_needed };
+        all(Pool { here, guests: vec![] }, 0..500, |_| (), work, done).await;
+        assert_eq!(played.get(), 500, "also the last ones, while games are played");
+        assert_eq!((most.borrow()[&0], most.borrow()[&2]), (3, 3));
+        assert_eq!((most.borrow()[&1], most.borrow()[&3]), (1, 1));
+    }
+
     /// What came of thirty items: how often each was done, by whom, and the lines that were shown. `guest` says how its
     /// workers do an item, given how many items they have begun before.
     async fn thirty(
@@ -249,7 +306,7 @@ mod tests {
         let (mut items, mut by) = (BTreeMap::new(), BTreeMap::new());
         let other =
             Guest { name: "box".to_owned(), muster: Arc::new(muster), open: Box::new(|_| false), say: &say };
-        let pool = Pool { workers: 2, guests: vec![other] };
+        let pool = Pool { here: Here::alone(2), guests: vec![other] };
         let done = |at, who: Result<&'static str, String>| {
             *items.entry(at).or_default() += 1;
             *by.entry(who.unwrap()).or_default() += 1;

@@ -58,6 +58,9 @@ messages! {
     compared: "Two set-ups" = "設定の比較";
     set_up_alike: "Both are set up alike." = "二つの設定は同じです。";
     like_event(name: &str): "like `{name}`" = "`{name}` をもとに";
+    left_out_of_copy(keys: &str): "Each event has its own; left out of the copy: `{keys}`" = "大会ごとに別のものが必要なため、コピーから除いた項目：`{keys}`";
+    copied_engine_missing(name: &str): "`{name}` cannot be chosen: the library has no such engine that plays; the copy is without it" =
+        "`{name}` は選べません。エンジン一覧に使えるものがないため、このエンジンなしのコピーになります。";
     same_file_again: "The same file again" = "同じ設定ファイルでもう一度";
     quit: "Quit" = "終了する";
     closing_the_page_ends_nothing: "Closing this page ends nothing: games go on. Events that run now go on when the desk is opened again." =

@@ -92,7 +92,8 @@ messages! {
     port_is_a_number: "give a port from 1024 to 65535" = "ポートは1024から65535までの数で入力してください。";
     port_is_taken(port: u16): "another program uses port {port}; take another one" = "ポート{port}は別のプログラムが使っています。別の番号にしてください。";
     round_is_a_number: "a round is a number from 1" = "回戦は1以上の数で指定してください。";
-    public_page_is_open: "The public page has the address below, as soon as the event has begun." = "公開ページのアドレスは下のとおりです。大会が始まると見られます。";
+    public_page_is_open: "The file of the event has the address of its public page." = "公開ページのアドレスを大会のファイルに書きました。";
+    public_page_is_not_open_yet: "Nobody answers at this address yet: the page opens with the event." = "このアドレスにはまだ接続できません。公開ページは大会が始まると開きます。";
     public_page_is_closed: "The public page is closed." = "公開ページを閉じました。";
     address_as_picture: "Its address as a QR code" = "アドレスのQRコード";
     no_network_here: "This machine has no network now, so that nobody else reaches the page." = "このマシンは今ネットワークにつながっていないため、他の人は見られません。";

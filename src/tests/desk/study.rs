@@ -231,7 +231,7 @@ fn an_event_is_published_as_tables_records_and_a_page_without_anything_of_the_de
     assert_eq!(open.send("/events/public", &on), "/events/publish?event=cup");
     let file = fs::read_to_string(open.directory.join("cup.toml")).unwrap();
     assert!(file.contains(&format!("listen = [\"0.0.0.0:{port}\"]")), "{file}");
-    until("the public page", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    assert!(!open.get("/events/publish?event=cup").contains("Nobody answers"), "it is shown when it listens");
     until("its table", || public(port, "GET", "/table").0 == 200);
     for path in
         ["/engines", "/study", "/jobs", "/machine", "/e/cup/", "/events/publish?event=cup", "/enter?key=x"]
@@ -248,5 +248,16 @@ fn an_event_is_published_as_tables_records_and_a_page_without_anything_of_the_de
     let off = [("event", "cup"), ("is", "off")];
     assert_eq!(open.send("/events/public", &off), "/events/publish?event=cup");
     until("its end", || TcpStream::connect(("127.0.0.1", port)).is_err());
-    assert!(!fs::read_to_string(open.directory.join("cup.toml")).unwrap().contains("http"));
+    let text = fs::read_to_string(open.directory.join("cup.toml")).unwrap();
+    assert!(!text.contains("http"));
+
+    let later = format!("{text}\n[http]\nlisten = [\"127.0.0.1:{port}\"]\n");
+    assert_eq!(open.send("/new/text", &[("text", &later), ("do", "keep")]), "/");
+    let (page, link) = (open.get("/events/publish?event=cup-2"), format!("http://127.0.0.1:{port}/"));
+    assert!(page.contains("Nobody answers") && page.contains(&link), "{page}");
+    assert!(!page.contains(&format!("href=\"{link}\"")) && !page.contains("<img"), "{page}");
+    let copy = open.get("/events/text?event=cup-2");
+    assert!(copy.contains("left out of the copy: `http.listen`") && !copy.contains("127.0.0.1:"), "{copy}");
+    let like = open.get("/new/event?kind=match&from=cup");
+    assert!(like.contains("`a` cannot be chosen") && like.contains("`b` cannot be chosen"), "{like}");
 }

@@ -117,6 +117,11 @@ impl List {
     pub async fn events(&self, language: Language) -> Vec<Listing> {
         rows(&self.0, &Search::default(), language).await.unwrap_or_default()
     }
+
+    /// True if games of an event are played.
+    pub fn plays(&self) -> bool {
+        self.0.events().values().any(|listed| listed.state == Doing::Plays && !listed.is_closed())
+    }
 }
 
 /// An event in the list.
@@ -130,6 +135,13 @@ struct Listed {
     state: Doing,
     /// Why it is not played.
     faults: Vec<String>,
+}
+
+impl Listed {
+    /// True if the last entry of the event is stored.
+    fn is_closed(&self) -> bool {
+        self.room.as_ref().and_then(|room| room.site.now(|live| live.closed)).unwrap_or(false)
+    }
 }
 
 impl Hall {
@@ -349,7 +361,7 @@ async fn rows(rooms: &Rooms, search: &Search, language: Language) -> Result<Vec<
 async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
     let Listed { title, note, room, total, state, faults } = listed;
     let site: Option<&Site> = room.as_ref().map(|room| &room.site);
-    let closed = site.and_then(|site| site.now(|live| live.closed)).unwrap_or(false);
+    let closed = listed.is_closed();
     let (state, words) = match state {
         Doing::Faulty => ("faulty", language.event_faulty()),
         doing if closed || *doing == Doing::Over => ("over", language.event_has_ended()),
