@@ -77,6 +77,12 @@ fn an_open_league_writes_its_events() {
     let desk = Desk::new();
     let league = desk.write("league.toml", LEAGUE);
     let events = desk.path("events.jsonl");
+    let onto_itself = refused(&desk.renmei(&["serve", "league.toml", "--events", "league.toml"]));
+    assert!(
+        onto_itself.contains("--events league.toml: it holds something else than events"),
+        "{onto_itself}"
+    );
+    assert_eq!(fs::read_to_string(&league).unwrap(), LEAGUE);
     let mut child = Command::new(env!("CARGO_BIN_EXE_renmei"))
         .arg("serve")
         .arg(league)

@@ -44,7 +44,8 @@ use report::{
     verdict,
 };
 use std::{
-    io::Write,
+    fs::File,
+    io::{self, Read, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -433,9 +434,19 @@ fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Failure> {
     }))
 }
 
-/// Opens the file of `--events` for appending.
+/// Opens the file of `--events` for appending: a new one, or one of events.
 pub(crate) fn event_file(path: &Path) -> Result<EventFile, Failure> {
+    let of_events = || {
+        let mut first = *b"{";
+        let file = path.is_file().then(|| File::open(path)).transpose()?;
+        file.map(|mut file| file.read(&mut first)).transpose()?;
+        match &first {
+            b"{" => Ok(()),
+            _ => Err(io::Error::other("it holds something else than events; give the file another name")),
+        }
+    };
     platform::files::refuse_database(path)
+        .and_then(|()| of_events())
         .and_then(|()| EventFile::append(path))
         .map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }

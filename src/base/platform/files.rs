@@ -160,21 +160,30 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Refuses a name that is a database, for a file that would replace what it holds or write into it.
+/// Refuses a name that is a database or of a database, for a file that would replace what it holds or write into it.
 ///
 /// # Errors
-/// When the file of this name is a SQLite database.
+/// When the file of this name is a SQLite database, or the name is one of those that SQLite and the locks of events have
+/// beside a database.
 pub fn refuse_database(path: &Path) -> io::Result<()> {
+    if is_database(path) {
+        return Err(io::Error::other("it is a database, which is not replaced; give the file another name"));
+    }
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit_once('-'));
+    let is_beside = |suffix: &str| matches!(suffix, "wal" | "shm" | "journal") || suffix.starts_with("run");
+    match name.filter(|(name, suffix)| is_beside(suffix) && is_database(&path.with_file_name(name))) {
+        Some((name, _)) => {
+            Err(io::Error::other(format!("it belongs to the database `{name}`; give the file another name")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_database(path: &Path) -> bool {
     let mut head = [0; SQLITE.len()];
     // Of a name like `/dev/fd/3`, reading would take something away.
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    match is_file
-        && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
-        && head == *SQLITE
-    {
-        true => Err(io::Error::other("it is a database, which is not replaced; give the file another name")),
-        false => Ok(()),
-    }
+    is_file && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *SQLITE
 }
 
 /// Refuses a symbolic link under a name of the program's own choice, for files that another library opens.
@@ -262,6 +271,11 @@ mod every_system {
         for create in [create, create_shared] {
             assert!(create(&path).unwrap_err().to_string().contains("it is a database"));
             assert_eq!(fs::read(&path).unwrap(), database);
+            for of_it in ["cup.db-wal", "cup.db-shm", "cup.db-journal", "cup.db-run1"] {
+                let refused = create(&place.path().join(of_it)).unwrap_err().to_string();
+                assert!(refused.contains("it belongs to the database `cup.db`"), "{refused}");
+            }
+            drop(create(&place.path().join("cup-wal")).unwrap());
             drop(create(&place.path().join("page.html")).unwrap());
             drop(create(&place.path().join("page.html")).unwrap());
         }
