@@ -45,7 +45,11 @@ use std::{
 };
 
 /// How a SQLite database begins.
-const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// How programs begin: of Unix, Windows and macOS, and scripts. On some file systems every file may be executed.
+const PROGRAMS: [&[u8]; 4] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe"];
+/// Endings of names that are configurations, databases and the books of engines.
+const INPUTS: [&str; 2] = ["toml", "db"];
 
 /// The permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -179,11 +183,32 @@ pub fn refuse_database(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Refuses a name that no output has: that of a database, a configuration or a program, for a file that a user names and
+/// that replaces its own earlier contents without a question.
+///
+/// # Errors
+/// When the name or the file is one of these.
+pub fn refuse_input(path: &Path) -> io::Result<()> {
+    refuse_database(path)?;
+    let is_input = |ending: &std::ffi::OsStr| INPUTS.iter().any(|input| ending.eq_ignore_ascii_case(input));
+    let what = match path.extension() {
+        Some(ending) if is_input(ending) => "a configuration or a database has such a name",
+        _ if PROGRAMS.iter().any(|head| begins(path, head)) => "it is a program, which is not replaced",
+        _ => return Ok(()),
+    };
+    Err(io::Error::other(format!("{what}; give the file another name")))
+}
+
 fn is_database(path: &Path) -> bool {
-    let mut head = [0; SQLITE.len()];
+    begins(path, SQLITE)
+}
+
+/// True if a name is that of a file with this beginning.
+fn begins(path: &Path, expected: &[u8]) -> bool {
+    let mut head = vec![0; expected.len()];
     // Of a name like `/dev/fd/3`, reading would take something away.
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    is_file && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *SQLITE
+    is_file && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == expected
 }
 
 /// Refuses a symbolic link under a name of the program's own choice, for files that another library opens.
@@ -216,7 +241,8 @@ fn refused(is_file: bool, names: u64) -> io::Result<()> {
     match () {
         () if !is_file => Err(io::Error::other("it is not a regular file, and is not used")),
         () if names > 1 => Err(io::Error::other(
-            "the file has a second name elsewhere (a hard link), which is not allowed here; remove it",
+            "the file has a second name elsewhere (a hard link, such as `cp -l` makes), which is not allowed here; \
+             remove the other name, or make this a file of its own: `cp FILE NEW`, then `mv NEW FILE`",
         )),
         () => Ok(()),
     }
@@ -266,7 +292,7 @@ mod every_system {
     fn no_file_replaces_a_database() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("cup.db");
-        let database = [&SQLITE[..], b"all games"].concat();
+        let database = [SQLITE, b"all games"].concat();
         fs::write(&path, &database).unwrap();
         for create in [create, create_shared] {
             assert!(create(&path).unwrap_err().to_string().contains("it is a database"));
@@ -278,6 +304,30 @@ mod every_system {
             drop(create(&place.path().join("cup-wal")).unwrap());
             drop(create(&place.path().join("page.html")).unwrap());
             drop(create(&place.path().join("page.html")).unwrap());
+        }
+    }
+
+    #[test]
+    fn an_output_replaces_its_own_earlier_contents_and_no_configuration_database_or_program() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        for (name, text) in [
+            ("cup.toml", "[event]"),
+            ("new.TOML", ""),
+            ("user_book1.db", "#YANEURAOU-DB2016 1.00"),
+            ("engine", "\x7fELF and more"),
+            ("engine.html", "#!/bin/sh"),
+        ] {
+            fs::write(path(name), text).unwrap();
+            let refused = create_shared(&path(name)).unwrap_err().to_string();
+            assert!(refused.ends_with("; give the file another name"), "{name}: {refused}");
+            assert_eq!(fs::read_to_string(path(name)).unwrap(), text);
+        }
+        assert!(create_shared(&path("other.toml")).is_err(), "a hall would play it");
+        for (name, text) in [("games.kif", "# KIF"), ("page.html", "<html>"), ("a", "M"), ("none.csv", "")] {
+            fs::write(path(name), text).unwrap();
+            create_shared(&path(name)).unwrap();
+            assert_eq!(fs::read_to_string(path(name)).unwrap(), "");
         }
     }
 

@@ -38,7 +38,7 @@ impl Recording {
         if Joint::of(format) == Joint::Single {
             return Err(RecordsError::OneGame(path.to_owned()));
         }
-        let to = files::refuse_database(path)
+        let to = files::refuse_input(path)
             .and_then(|()| OpenOptions::new().create(true).append(true).open(path))
             .map_err(RecordsError::io(path))?;
         let (database, event, path) = (database.to_owned(), event.to_owned(), path.to_owned());

@@ -39,9 +39,9 @@ pub fn give_users_umask(command: &mut Command) {
 /// Creates a file named by the user, with the mode of the user's umask; an existing file keeps its mode.
 ///
 /// # Errors
-/// When the name is a database, or the file cannot be written.
+/// When the name is that of a database, a configuration or a program, or the file cannot be written.
 pub fn create_shared(path: &Path) -> io::Result<File> {
-    super::refuse_database(path)?;
+    super::refuse_input(path)?;
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(file) => {
             share(&file)?;

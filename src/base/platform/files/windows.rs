@@ -51,9 +51,9 @@ pub fn drives() -> Vec<PathBuf> {
 /// Creates a file named by the user, with the access list of its directory.
 ///
 /// # Errors
-/// When the name is a database, or the file cannot be written.
+/// When the name is that of a database, a configuration or a program, or the file cannot be written.
 pub fn create_shared(path: &Path) -> io::Result<File> {
-    super::refuse_database(path)?;
+    super::refuse_input(path)?;
     File::create(path)
 }
 
