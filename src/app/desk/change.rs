@@ -7,6 +7,7 @@ use crate::{
     events::{hold, is_about, set_terms},
     fields::Fields,
     library::{Library, name_of, set},
+    place::is_league,
     waiting,
 };
 use arena::operations::command::Command;
@@ -305,18 +306,34 @@ fn forms(words: Language, shown: &Shown) -> Markup {
     }
 }
 
-/// The text of an event without what two events cannot share, and the keys that are left out.
-fn copied(text: &str) -> (String, Vec<String>) {
-    const OWN: [(&str, &str); 3] = [("event", "database"), ("http", "listen"), ("http", "tls")];
+/// Keys by which two events would write into the same files, or listen at the same address.
+const OWN: [(&str, &[&str]); 4] = [
+    ("event", &["database", "log"]),
+    ("http", &["listen", "tls"]),
+    ("serve", &["listen", "tls", "records"]),
+    ("floodgate", &["database", "log", "records", "record_name", "record_formats"]),
+];
+
+/// The text of an event without what two events cannot share, for a file of this name without `.toml`, and the keys that are
+/// left out. A league has a database of its own.
+fn copied(text: &str, file: &str) -> (String, Vec<String>) {
     // A faulty text is mended by hand.
     let Ok(mut document) = text.parse::<DocumentMut>() else { return (text.to_owned(), vec![]) };
     let mut left_out = vec![];
-    for (name, key) in OWN {
+    let is_league = is_league(&document);
+    for (name, keys) in OWN {
         let Some(table) = document.get_mut(name).and_then(Item::as_table_like_mut) else { continue };
-        if table.remove(key).is_some() {
-            left_out.push(format!("{name}.{key}"));
+        for key in keys {
+            let is_word =
+                table.get(key).and_then(Item::as_str).is_some_and(|log| ["faults", "off"].contains(&log));
+            if !is_word && table.remove(key).is_some() {
+                left_out.push(format!("{name}.{key}"));
+            }
         }
-        if table.is_empty() {
+        if name == "serve" && is_league {
+            table.insert("database", value(format!("{file}.db")));
+        } else if table.is_empty() && name != "serve" {
+            // An empty `[serve]` says that players log in.
             document.remove(name);
         }
     }
@@ -328,7 +345,11 @@ pub(crate) async fn copy(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let words = visitor.language;
     let name = query.text("event").to_owned();
     let named = name.clone();
-    let (text, left_out) = copied(&waiting(move || desk.text_of(&named)).await??);
+    let copied = waiting(move || {
+        let title = desk.event(&named).map_or(named.clone(), |event| event.name().to_owned());
+        desk.text_of(&named).map(|text| copied(&text, &desk.0.place.new_name(&title)))
+    });
+    let (text, left_out) = copied.await??;
     let content = html! {
         h1 { (words.copy()) ": " (name) }
         @if !left_out.is_empty() { p.note { (words.left_out_of_copy(&left_out.join("`, `"))) } }
@@ -376,19 +397,35 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_has_neither_the_addresses_nor_the_database_of_the_other_event() {
+    fn a_copy_has_neither_the_addresses_nor_the_files_of_the_other_event() {
         let (head, rest) = ("# mine\n[event]\nname = \"cup\"\n", "[rules]\nmax_moves = 20\n");
         let own = format!(
-            "{head}database = \"x.db\"\n[http]\nlisten = [\"0.0.0.0:8080\"]\n[http.tls]\ncertificate = \"x\"\n{rest}"
+            "{head}database = \"x.db\"\nlog = \"logs\"\n[http]\nlisten = [\"0.0.0.0:8080\"]\n\
+             [http.tls]\ncertificate = \"x\"\n{rest}"
         );
-        let keys = ["event.database", "http.listen", "http.tls"].map(str::to_owned).to_vec();
-        assert_eq!(copied(&own), (format!("{head}{rest}"), keys));
-        let kept = "[http]\ndelay = \"5 moves\"\n";
-        let open = format!("{kept}listen = [\"0.0.0.0:8080\"]\n");
-        assert_eq!(copied(&open), (kept.to_owned(), vec!["http.listen".to_owned()]));
+        let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+        let left_out = keys(&["event.database", "event.log", "http.listen", "http.tls"]);
+        assert_eq!(copied(&own, "cup-2"), (format!("{head}{rest}"), left_out));
+        let kept = "[event]\nlog = \"off\"\n[serve]\n[http]\ndelay = \"5 moves\"\n";
+        let open = format!("{kept}listen = [\"0.0.0.0:8080\"]\n")
+            .replace("[serve]\n", "[serve]\nlisten = [\"0.0.0.0:4081\"]\n");
+        assert_eq!(copied(&open, "cup-2"), (kept.to_owned(), keys(&["http.listen", "serve.listen"])));
         for text in [head, "[event\n"] {
-            assert_eq!(copied(text), (text.to_owned(), vec![]));
+            assert_eq!(copied(text, "cup-2"), (text.to_owned(), vec![]));
         }
+        let league = "[serve]\nname = \"evening\"\n";
+        let own = format!("{league}listen = [\"0.0.0.0:4081\"]\nrecords = \"games\"\n");
+        let new = format!("{league}database = \"evening-2.db\"\n");
+        for database in ["", "database = \"evening.db\"\n"] {
+            let copy = copied(&format!("{own}{database}"), "evening-2");
+            assert_eq!(copy, (new.clone(), keys(&["serve.listen", "serve.records"])));
+        }
+        let seat = "[floodgate]\nhost = \"wdoor\"\n";
+        let own = format!(
+            "{seat}database = \"x.db\"\nrecords = \"r\"\nrecord_name = \"{{number}}\"\nlog = \"logs\"\n"
+        );
+        let left_out = ["database", "log", "records", "record_name"].map(|key| format!("floodgate.{key}"));
+        assert_eq!(copied(&own, "seat-2"), (seat.to_owned(), left_out.to_vec()));
     }
 
     #[test]
