@@ -173,19 +173,21 @@ pub(crate) async fn order(
     // One that waits may be prepared just now.
     let may_play = listed.iter().any(|event| event.name == name && matches!(event.state, "plays" | "waits"));
     waiting(move || {
-        let place = &desk.0.place;
-        if place.file(&name).is_none_or(|file| !file.exists()) {
+        let (place, order) = (&desk.0.place, fields.text("order"));
+        // One that is played goes on without its file and can be ended; nothing is kept for another file of its name.
+        let is_gone = place.file(&name).is_none_or(|file| !file.exists());
+        if is_gone && !(may_play && ["finish", "adjourn", "pause", "resume"].contains(&order)) {
             return Err(Refusal::bad(Language::no_such_event));
         }
         // The file and the hall hear of orders in the same sequence.
-        let ordered = |held, order| {
+        let ordered = |held, order: Order| {
             let _alone = place.alone();
-            let kept = hold(place, &name, held);
+            let kept = if is_gone { Ok(()) } else { hold(place, &name, held) };
             // Where the disk is full an event can be stopped all the same, until the desk begins again.
             let is_sent = if held || kept.is_ok() { desk.order(order) } else { Ok(()) };
             kept.map_err(refused).and(is_sent)
         };
-        let done = match fields.text("order") {
+        let done = match order {
             "begin" => {
                 ordered(false, Order::Begin(name.clone()))?;
                 Message::of(|language| language.event_begins(&name))

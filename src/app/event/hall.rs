@@ -563,6 +563,10 @@ impl Hall<'_> {
                 ));
                 events.remove(&name);
                 self.gallery.close(&name);
+                // It is stopped no longer, but for what `hall.toml` says of a file of this name.
+                if !self.terms(file).held {
+                    self.held.lock().remove(&name);
+                }
             }
             None => {}
         }
@@ -729,6 +733,22 @@ mod tests {
                 given.iter().for_each(|order| hall.obey(order.clone(), events));
                 hall.note(events, ("cup".to_owned(), Ok(ended)));
                 assert_eq!(events["cup"].state, then, "{given:?} {ended:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn an_event_whose_file_is_gone_is_stopped_and_another_of_its_name_is_not() {
+        for (terms, is_held) in [("", false), ("[[event]]\nfile = \"cup.toml\"\nheld = true\n", true)] {
+            playing(|hall, events| {
+                std::fs::write(hall.directory.join(plan::hall::FILE), terms).unwrap();
+                std::fs::remove_file(hall.directory.join("cup.toml")).unwrap();
+                hall.take(Change::Removed("cup.toml".to_owned()), events);
+                hall.obey(Order::Finish("cup".to_owned()), events);
+                assert!(events["cup"].cue.shutdown.is_finishing() && hall.held.lock().contains("cup"));
+                hall.note(events, ("cup".to_owned(), Ok(State::Stopped)));
+                assert!(events.is_empty());
+                assert_eq!(hall.held.lock().contains("cup"), is_held, "{terms}");
             });
         }
     }
