@@ -11,7 +11,7 @@ use laboratory::{Built, Cache, NotBuilt, Surroundings, build_engines};
 use plan::{LogPlan, Plan};
 use records::openings;
 use referee::{number::number, opening::Opening, rules::Rules};
-use seat::{recorder, usi::Handshake};
+use seat::usi::Handshake;
 use std::{fs, io};
 
 /// Hears signals from now on.
@@ -83,8 +83,7 @@ pub(crate) fn sound(found: io::Result<Findings>) -> Result<Findings, Failure> {
 /// All engines whose files cannot be read.
 pub(crate) fn identify(plan: &Plan, shown: &[Handshake], say: &Say) -> Result<Vec<Engine>, RunError> {
     let say = |line: &str| say(line);
-    let mut identifier =
-        Identifier::new(&plan.database, &say).writing(plan.log.directory(), &[recorder::EXTENSION]);
+    let mut identifier = Identifier::new(&plan.database, &say);
     let found =
         preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));
     let (engines, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);

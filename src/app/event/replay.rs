@@ -17,7 +17,7 @@ use arena::{
 use contest::schedule::ReplayDraws;
 use journal::{EventSummary, FullGame, GameFilter, Store};
 use parking_lot::Mutex;
-use plan::{EnginePlan, LogPlan, Sandbox};
+use plan::{EnginePlan, Sandbox};
 use referee::{
     Outcome,
     adjudicate::Adjudication,
@@ -29,7 +29,7 @@ use referee::{
     sink::{SideRecord, Sink},
 };
 use rsshogi::types::Move;
-use seat::{recorder, sandbox, usi::Handshake};
+use seat::{sandbox, usi::Handshake};
 use serde_json::Value;
 use std::{
     collections::HashMap,
@@ -115,11 +115,9 @@ impl<'a> Event<'a> {
         let adjudication = serde_json::from_value(take("adjudication")).map_err(unreadable)?;
         let seed = serde_json::from_value(take("seed")).map_err(unreadable)?;
         let engines: Vec<EnginePlan> = serde_json::from_value(take("engines")).map_err(unreadable)?;
-        let log: LogPlan = serde_json::from_value(take("log")).map_err(unreadable)?;
         let known = store.identities(summary.id)?;
         let said = |line: &str| say(line);
-        let mut identifier =
-            Identifier::new(store.path(), &said).writing(log.directory(), &[recorder::EXTENSION]);
+        let mut identifier = Identifier::new(store.path(), &said);
         let here = (0..).zip(engines).map(|(player, engine)| {
             let identity = known.iter().rev().find(|known| known.player == PlayerId(player))?;
             found(engine, &identity.identity, programs, &mut identifier).map(Arc::new)

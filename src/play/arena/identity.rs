@@ -24,7 +24,10 @@ use referee::{
     identity::{FileIdentity, Identity},
     sink::Sink,
 };
-use seat::usi::{Gate, Handshake};
+use seat::{
+    recorder,
+    usi::{Gate, Handshake},
+};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -70,9 +73,9 @@ impl<'a> Identifier<'a> {
     /// Leaves out the files with these extensions in a directory that the event writes them into. Everything else there
     /// may be read by an engine.
     #[must_use]
-    pub fn writing(mut self, directory: Option<&Path>, extensions: &[&'static str]) -> Self {
-        let real = |directory: &Path| directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-        self.outputs.extend(directory.map(|directory| (real(directory), extensions.to_vec())));
+    pub fn writing(mut self, directory: &Path, extensions: &[&'static str]) -> Self {
+        let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        self.outputs.push((real, extensions.to_vec()));
         self
     }
 
@@ -216,6 +219,7 @@ impl<'a> Identifier<'a> {
             path.parent() == Some(directory) && extension.is_some_and(|it| extensions.contains(&it))
         };
         of_database()
+            || recorder::is_log(path)
             || self.outputs.iter().any(is_written)
             || engine.identity.ignore.iter().any(|pattern| pattern::covers(pattern, &shown))
     }

@@ -11,10 +11,7 @@ use referee::{
     identity::Identity,
     sink::{SideRecord, Sink},
 };
-use seat::{
-    recorder,
-    usi::{self, Gate, Reach, Step, UsiPlayer},
-};
+use seat::usi::{self, Gate, Reach, Step, UsiPlayer};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -37,10 +34,9 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
             if !config.look {
                 option_faults(&config.engine, &shown).iter().for_each(|fault| say(&warning(fault)));
             }
-            let mut identifier = Identifier::new(&config.database, say)
-                .writing(config.log.directory(), &[recorder::EXTENSION]);
+            let mut identifier = Identifier::new(&config.database, say);
             if let Some(records) = &config.records {
-                identifier = identifier.writing(Some(&records.directory), &records.formats);
+                identifier = identifier.writing(&records.directory, &records.formats);
             }
             identifier.identify(&config.engine, &shown).map(Some)
         }

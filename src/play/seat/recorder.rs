@@ -65,12 +65,21 @@ enum Note {
 }
 
 /// The extension of the files of the log.
-pub const EXTENSION: &str = "log";
+const EXTENSION: &str = "log";
 
 /// The file of a game's side in a directory of an event.
 pub fn path(directory: &Path, event: &str, game: GameId, color: Color, player: &str) -> PathBuf {
     let (event, player) = (file_name(event), file_name(player));
     directory.join(format!("{event}-{:06}-{color}-{player}.{EXTENSION}", game.0))
+}
+
+/// True if a file has such a name, of whichever event: a directory that one run was given may be unknown to the next.
+pub fn is_log(path: &Path) -> bool {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_game = |part: &str| part.len() >= 6 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = name.split('-').collect();
+    path.extension().is_some_and(|extension| extension == EXTENSION)
+        && parts.windows(2).any(|two| is_game(two[0]) && ["black", "white"].contains(&two[1]))
 }
 
 /// Renames the files of an event that has another name now, so that its games keep their lines.

@@ -99,15 +99,15 @@ fn logs_and_records_that_the_event_writes_are_no_part_of_an_engine() {
     let plan = EnginePlan { options: set(&[("EvalDir", "eval")]), ..engine(&dir) };
     let identify = || {
         let database = dir.path().join("event.db");
-        let mut identifier = Identifier::new(&database, &|_| ())
-            .writing(Some(&eval), &["log"])
-            .writing(Some(&records), &["csa"]);
+        let mut identifier = Identifier::new(&database, &|_| ()).writing(&records, &["csa"]);
         identifier.identify(&plan, &shown(&[])).unwrap()
     };
     let before = identify();
     let files: Vec<_> = before.identity.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(files, ["eval/nn.bin", "eval/records/book.db"]);
     fs::write(eval.join("e-000002-black-e.log"), "more").unwrap();
+    fs::write(eval.join("another.1-1000000-white-a-b.log"), "of a directory that only an earlier run knew")
+        .unwrap();
     fs::write(records.join("2.csa"), "more").unwrap();
     assert_eq!(identify().changes_since(&before.identity), Vec::<String>::new());
     fs::write(eval.join("nn.bin"), "another").unwrap();
