@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use notation::date;
+use notation::{date, is_hidden};
 pub use report::html::percent;
 use report::plot::plain;
 use words::Language;
@@ -206,12 +206,36 @@ fn framed(page: &Page, status: StatusCode, frame: &Frame, visitor: &Visitor) -> 
         (header::CACHE_CONTROL, "no-store"),
         (header::VARY, "Cookie, Accept-Language"),
     ];
-    let mut response = (status, html, markup(page, frame, visitor).into_string()).into_response();
+    let mut response = (status, html, visible(markup(page, frame, visitor).into_string())).into_response();
     if page.bare.is_some() {
         let policy = HeaderValue::from_static(POLICY_IN_FRAMES);
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
+}
+
+/// A page without characters that change the text around them, whoever wrote it: in a text they are shown as what they
+/// are, and attributes and fields keep their value.
+fn visible(html: String) -> String {
+    let hidden = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_hidden(c);
+    if !html.contains(hidden) {
+        return html;
+    }
+    let mut shown = String::with_capacity(html.len() + 64);
+    let (mut in_tag, mut in_field) = (false, false);
+    for (at, c) in html.char_indices() {
+        match c {
+            '<' => (in_tag, in_field) = (true, html[at..].starts_with("<textarea")),
+            '>' => in_tag = false,
+            _ => {}
+        }
+        match hidden(c) {
+            false => shown.push(c),
+            true if in_tag || in_field => shown += &format!("&#{};", u32::from(c)),
+            true => shown.extend(c.escape_default()),
+        }
+    }
+    shown
 }
 
 fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
@@ -302,5 +326,24 @@ pub fn preferences(base: &str, visitor: &Visitor) -> Markup {
                 @if visitor.theme == theme { b { (words) } } @else { (link("theme", theme.word(), words)) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_page_has_a_character_that_changes_the_text_around_it() {
+        let name = "e\u{1b}[2J\u{202e}\0";
+        let page = html! { h1 { (name) } input value=(name); textarea { (name) "\t\r\n" } p { (name) } };
+        let text = "e\\u{1b}[2J\\u{202e}\\u{0}";
+        let field = "e&#27;[2J&#8238;&#0;";
+        assert_eq!(
+            visible(page.into_string()),
+            format!(
+                "<h1>{text}</h1><input value=\"{field}\"><textarea>{field}\t\r\n</textarea><p>{text}</p>"
+            )
+        );
     }
 }
