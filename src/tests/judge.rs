@@ -50,7 +50,8 @@ fn a_judge_that_fails_in_any_way_changes_no_game_and_no_ruling() {
         assert_eq!(verified.status.code(), Some(0), "{mode}: {}", String::from_utf8_lossy(&verified.stdout));
     };
     // Engines that wait for their time leave the processor to each other.
-    for modes in [["crash", "hang", "flood", "longline"], ["nopiece", "garbage", "crashready", "ignorequit"]] {
+    for modes in [["crash", "hang", "flood", "longline"], ["nopiece", "garbage", "crashready", "ignorequit"]]
+    {
         std::thread::scope(|scope| {
             for mode in modes {
                 scope.spawn(move || fails_unnoticed(mode));
