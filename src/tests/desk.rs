@@ -436,7 +436,8 @@ fn a_test_that_is_played_has_no_verdict_yet_and_says_so_on_the_first_page() {
         format!("[[engines]]\nname = \"{seed}\"\ncommand = '{command}'\noptions = {{ Seed = {seed} }}\n")
     });
     let text = format!(
-        "[event]\nname = \"test\"\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 1\nmax_games = 20000\n[time]\nbyoyomi = \"60s\"\n{}",
+        "[event]\nname = \"test\"\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 1\nmax_games = 20000\n[rules]\nmax_moves = 40\n\
+         [time]\nbyoyomi = \"60s\"\n{}",
         engines.concat()
     );
     let open = Open::of(&directory);

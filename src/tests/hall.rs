@@ -444,7 +444,8 @@ fn of_hundreds_of_events_so_many_are_open_at_once_and_threads_and_descriptors_ar
     const OPEN: usize = 32;
     let desk = Desk::new();
     fs::create_dir(desk.path("events")).unwrap();
-    let endless = event(&desk, "games = 100000\nlook = false", &["king", "third"], 1);
+    // One game at once: the event of a higher priority leaves a place in which the others are prepared.
+    let endless = event(&desk, "games = 100000\nlook = false\nconcurrency = 1", &["king", "third"], 20);
     let names: Vec<String> = (0..200).map(|number| format!("e{number:03}")).collect();
     // Files that rest are all taken up at the first look.
     let rested = std::time::SystemTime::now() - std::time::Duration::from_secs(60);

@@ -43,11 +43,20 @@ fn a_judge_that_fails_in_any_way_changes_no_game_and_no_ruling() {
     let without = games(&play(""));
     assert_eq!(without.len(), 2);
     assert!(without.iter().all(|game| game[2] == "max-moves" || game[2] == "mate"), "{without:?}");
-    for mode in ["crash", "hang", "flood", "longline", "nopiece", "garbage", "crashready", "ignorequit"] {
+    let fails_unnoticed = &|mode: &str| {
         let desk = play(&faulty(mode));
         assert_eq!(games(&desk), without, "{mode}");
         let verified = desk.renmei(&["verify", "event.db"]);
         assert_eq!(verified.status.code(), Some(0), "{mode}: {}", String::from_utf8_lossy(&verified.stdout));
+    };
+    // Engines that wait for their time leave the processor to each other.
+    for modes in [["crash", "hang", "flood", "longline"], ["nopiece", "garbage", "crashready", "ignorequit"]]
+    {
+        std::thread::scope(|scope| {
+            for mode in modes {
+                scope.spawn(move || fails_unnoticed(mode));
+            }
+        });
     }
 }
 

@@ -62,17 +62,18 @@ impl Pages {
         serde_json::from_str(&answer.body).unwrap()
     }
 
-    /// Asks until the answer is as expected.
+    /// Asks until the answer is as expected. Most of the time is left to those who are asked.
     fn until(&self, path: &str, expected: impl Fn(&Value) -> bool) -> Value {
         let since = Instant::now();
         loop {
+            let asked = Instant::now();
             let answer = self.get(path);
             let json: Value = serde_json::from_str(&answer.body).unwrap_or_default();
             if answer.status == 200 && expected(&json) {
                 return json;
             }
             assert!(since.elapsed() < PATIENCE, "{path}: {}", answer.body);
-            thread::sleep(Duration::from_millis(50));
+            thread::sleep((4 * asked.elapsed()).clamp(Duration::from_millis(50), Duration::from_secs(1)));
         }
     }
 }

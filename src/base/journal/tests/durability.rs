@@ -338,16 +338,19 @@ fn a_replay_is_one_snapshot_while_games_go_on() {
     writer.append([opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]);
     let store = writer.finish().unwrap();
     let reader = Store::read(&path).unwrap();
-    let (mut writer, mut seen) = (Some(start(store, opened.event)), 0);
+    let (writer, mut seen) = (start(store, opened.event), 0);
     let fold = &mut |_: &Stamped| {
         seen += 1;
-        if let Some(writer) = writer.take() {
+        if seen == 1 {
             writer.append([started(2, 0, 1), ended(2, 0, 1, SENNICHITE)]);
-            writer.finish().unwrap();
+            let (told, kept) = std::sync::mpsc::channel();
+            writer.sink().when_kept(Box::new(move || told.send(()).unwrap()));
+            kept.recv().unwrap();
         }
     };
     reader.replay(opened.event, Moves::With, fold).unwrap();
     assert_eq!(seen, 3);
+    writer.finish().unwrap();
 }
 
 #[test]
