@@ -573,6 +573,17 @@ fn a_host_reads_who_is_awaited_who_comes_and_who_leaves() {
 }
 
 #[test]
+fn a_host_that_died_before_its_first_game_waits_as_long_as_its_clients_may_sleep() {
+    let desk = Desk::new();
+    let text = event("format = \"round-robin\"\ngames = 2", 5, "forfeit");
+    let hosted = Hosted::start(&desk, &text);
+    hosted.reads("waiting for kawa, mori, who forfeit in 5 s");
+    drop(hosted); // killed
+    let hosted = Hosted::start(&desk, &text);
+    hosted.reads("waiting for kawa, mori, who forfeit in 75 s");
+}
+
+#[test]
 fn an_operator_sees_which_entrants_are_absent() {
     let desk = Desk::new();
     let hosted = Hosted::start(&desk, &two_entrants());

@@ -2,13 +2,15 @@
 
 use crate::remote::Remote;
 use contest::schedule::Pairing;
-use plan::serve::Missing;
+use plan::{client::AWAY, serve::Missing};
 use referee::{AbortBy, Color, Outcome, WinBy, entry::PlayerId};
 use std::{
     collections::{HashMap, HashSet},
     time::{Duration, Instant},
 };
 
+/// Least wait for a player when an event begins again: its client may be asleep, and then connects and logs in.
+const RETURNING: Duration = AWAY.saturating_add(Duration::from_secs(15));
 /// Least time between two lines about who is awaited.
 const BETWEEN: Duration = Duration::from_secs(5);
 
@@ -16,8 +18,10 @@ const BETWEEN: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Absences {
     until: HashMap<PlayerId, Instant>,
-    /// When the event began in this process: players who were never there may still be on their way back.
-    begun: Option<Instant>,
+    /// True if the event was begun before, so that clients which have lost it may be asleep.
+    resumed: bool,
+    /// When the players are back whom an earlier run has left.
+    back_by: Option<Instant>,
     printed: Vec<PlayerId>,
     printed_at: Option<Instant>,
 }
@@ -32,6 +36,11 @@ pub(crate) struct Ruling {
 }
 
 impl Absences {
+    /// Nobody is awaited yet in an event that begins, or begins again.
+    pub fn of(resumed: bool) -> Self {
+        Self { resumed, ..Self::default() }
+    }
+
     /// Nobody is absent from games that are not to begin.
     pub fn clear(&mut self) {
         self.printed.clear();
@@ -64,7 +73,7 @@ impl Absences {
         // Those who have logged in meanwhile are forgotten.
         let absent: HashSet<PlayerId> = awaited.into_iter().filter(|&player| is_absent(player)).collect();
         self.until.retain(|player, _| absent.contains(player));
-        let back_by = *self.begun.get_or_insert(now) + remote.returning;
+        let back_by = *self.back_by.get_or_insert(if self.resumed { now + RETURNING } else { now });
         for player in absent {
             self.until.entry(player).or_insert(back_by.max(now + remote.wait));
         }
@@ -153,11 +162,10 @@ mod tests {
     #[test]
     fn an_event_that_goes_on_gives_its_players_the_time_that_their_clients_sleep() {
         let secs = Duration::from_secs;
-        let (wait, returning) = (secs(20), secs(75));
-        let remote = Remote { players: Arc::new(Nobody), wait, returning, missing: Missing::Forfeit };
+        let remote = Remote { players: Arc::new(Nobody), wait: secs(20), missing: Missing::Forfeit };
         let (black, white) = (PlayerId(0), PlayerId(1));
         let game = Pairing { stage: 0, index: 0, attempt: 0, round: 0, pair: 0, opening: 0, black, white };
-        let (mut absences, begin) = (Absences::default(), Instant::now());
+        let (mut absences, begin) = (Absences::of(true), Instant::now());
         let mut rulings_at = |after, is_here: bool| {
             let is_absent = |player| player == white && !is_here;
             let look =

@@ -457,6 +457,7 @@ impl<'a> Dispatcher<'a> {
     /// Records the head of this run, and says what keeps games from beginning.
     fn open(&mut self, identities: &[Option<Arc<Engine>>], resumed: bool, pending: Vec<String>) {
         let known = self.plan.engines.len() - pending.len();
+        self.absences = Absences::of(resumed);
         self.happened(opened(&self.plan, known, self.operations.substitutes(), resumed));
         self.tell_halts();
         if self.operations.is_paused() {

@@ -32,8 +32,6 @@ pub struct Remote {
     pub players: Arc<dyn RemotePlayers>,
     /// How long a game waits for a player who is not logged in.
     pub wait: Duration,
-    /// The same for those who are missing when an event begins that was played before: clients that have lost it are asleep.
-    pub returning: Duration,
     /// What becomes of the game then.
     pub missing: Missing,
 }

@@ -30,7 +30,6 @@ use arena::{
 use journal::{EventId, Moves, Store, StoreError};
 use plan::{
     Plan,
-    client::AWAY,
     serve::{Login, ServeConfig},
 };
 use referee::{
@@ -46,9 +45,6 @@ use std::{
 };
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-
-/// Time for a client that is awake again to connect and log in.
-const WAY_BACK: Duration = Duration::from_secs(15);
 
 /// The network side of an event. Dropping it sends all players and spectators away.
 pub struct EventNetwork {
@@ -76,8 +72,6 @@ impl EventNetwork {
     ) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
         let (key, known) = stored_trips(plan).map_err(io::Error::other)?;
-        // Clients of an earlier run sleep until they try again.
-        let returning = if known.is_empty() { wait } else { wait.max(AWAY + WAY_BACK) };
         let key = trips::key(key, &*sink);
         let admission = Admission::new(&config, Admits::Entrants, &plan.database, key);
         let admission = admission.map_err(io::Error::other)?;
@@ -101,7 +95,7 @@ impl EventNetwork {
         let stored = (plan.database.clone(), plan.name.clone());
         host.operations.set_host(Some(Arc::new(LobbyDesk { host: host.clone(), stored })));
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
-        let remote = Remote { players, wait, returning, missing };
+        let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (sender, opened) = mpsc::channel();
