@@ -22,6 +22,8 @@ mod windows;
 
 pub use ending::Ending;
 pub use exit::Exit;
+#[cfg(target_os = "linux")]
+pub(crate) use system::keep_priority;
 
 use std::{
     ffi::OsString,
@@ -187,7 +189,7 @@ impl Reader {
     /// # Errors
     /// `WouldBlock` when nothing is there.
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        system::or_end(self.0.try_read(buffer), 0)
+        system::try_read(&self.0, buffer)
     }
 }
 

@@ -14,6 +14,8 @@ use std::io;
 #[allow(unsafe_code)]
 pub fn yield_by(niceness: u8) -> io::Result<()> {
     use nix::{errno::Errno, libc};
+    // Engines would inherit the priority for good.
+    crate::life::keep_priority()?;
     // SAFETY: the call has no conditions; 0 is this thread.
     Errno::result(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness.into()) })?;
     Ok(())

@@ -11,7 +11,7 @@ use seat::{
 };
 use std::{
     collections::{BTreeSet, VecDeque},
-    io,
+    io, mem,
     time::{Duration, Instant},
 };
 use tokio::{
@@ -37,6 +37,8 @@ pub struct Talk {
     stderr: Option<JoinHandle<()>>,
     lines: Lines,
     queue: VecDeque<(Instant, Vec<u8>)>,
+    /// True if the next line was begun before the last question.
+    is_within_line: bool,
     pending: Vec<u8>,
     /// Last lines of the conversation.
     pub trace: Trace,
@@ -85,6 +87,7 @@ impl Talk {
             stderr,
             lines: Lines::default(),
             queue: VecDeque::new(),
+            is_within_line: false,
             pending: Vec::new(),
             trace,
             infos: VecDeque::new(),
@@ -120,7 +123,7 @@ impl Talk {
         loop {
             let (at, line) = self.next(deadline).await?;
             let parsed = EngineLine::parse(&line);
-            if wanted(&parsed) {
+            if !mem::take(&mut self.is_within_line) && wanted(&parsed) {
                 return Ok(Line { at, parsed });
             }
             self.file(parsed, &line);
@@ -150,9 +153,10 @@ impl Talk {
                 break; // a flood: the rest is read with the answer
             }
         }
-        for (_, line) in std::mem::take(&mut self.queue) {
+        for (_, line) in mem::take(&mut self.queue) {
             self.file(EngineLine::parse(&line), &line);
         }
+        self.is_within_line = self.lines.is_within_line();
     }
 
     /// The ending of the process, in words; its own last words are in the trace by then.

@@ -80,8 +80,8 @@ enum State {
     Readying,
     /// In a game, not asked to move.
     Waiting,
-    /// Asked to move; the time runs from `since`, which is set anew when `go` is written. `stopping` was used before, to
-    /// stop pondering.
+    /// Asked to move; the time runs from `since`, which is set anew when the question is written. `stopping` was used before,
+    /// to stop pondering.
     Thinking { since: Instant, written: bool, stopping: Duration },
     /// Pondering on the position expected; `early` is a `bestmove` that came before `ponderhit`.
     Pondering { expected: String, early: Option<Vec<u8>> },
@@ -89,11 +89,23 @@ enum State {
     Stopping { since: Instant, next: Option<Turn> },
 }
 
+/// How far the last `go` has come. A line that the engine began before is about nothing that was asked in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Question {
+    /// Not written yet.
+    Unwritten,
+    /// Written while the engine was within a line, which has not ended yet.
+    WithinLine,
+    /// Written, and the engine has begun no line before it.
+    Written,
+}
+
 /// The conversation.
 #[derive(Debug)]
 pub struct Conversation {
     engine: Arc<EnginePlan>,
     state: State,
+    question: Question,
     seated: Option<Seated>,
     /// Result for `gameover`, once the engine has answered `stop`.
     outcome: Option<(Color, Outcome)>,
@@ -121,6 +133,7 @@ impl Conversation {
         Self {
             engine,
             state: State::Idle,
+            question: Question::Written,
             seated: None,
             outcome: None,
             first_ready: true,
@@ -180,6 +193,7 @@ impl Conversation {
     /// Begins the conversation with a new process.
     pub fn begin(&mut self, now: Instant, effects: &mut Effects) {
         self.state = State::Starting;
+        self.question = Question::Written;
         self.first_ready = true;
         self.handshake = Handshake::default();
         self.declared = 0;
@@ -219,6 +233,11 @@ impl Conversation {
 
     /// Takes a line of the engine that was read at `now`.
     pub fn line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
+        match self.question {
+            Question::Unwritten => return,
+            Question::WithinLine => return self.question = Question::Written,
+            Question::Written => {}
+        }
         match EngineLineRef::parse(line) {
             EngineLineRef::Info(info) if matches!(self.state, State::Readying) => {
                 self.handshake.device = info.device().or_else(|| self.handshake.device.take());
@@ -324,7 +343,7 @@ impl Conversation {
                 match early {
                     // A `bestmove` before `ponderhit`: the answer counts from now.
                     Some(line) => {
-                        self.written(now);
+                        self.written(now, false);
                         self.line(&line, now, effects);
                     }
                     None => effects.write.extend_from_slice(b"ponderhit\n"),
@@ -337,8 +356,7 @@ impl Conversation {
     }
 
     fn ask(&mut self, turn: Turn, now: Instant, effects: &mut Effects) {
-        self.info.clear();
-        let _in_memory = writeln!(effects.write, "position {}", turn.position);
+        self.begin_question(&turn.position, effects);
         go_line(&mut effects.write, &turn.budget, &self.engine, self.color(), false);
         self.think(turn, now);
     }
@@ -351,8 +369,24 @@ impl Conversation {
         self.state = State::Thinking { since: now, written: false, stopping: Duration::ZERO };
     }
 
-    /// The bytes of a turn have been written: the time runs from now.
-    pub fn written(&mut self, now: Instant) {
+    fn begin_question(&mut self, position: &str, effects: &mut Effects) {
+        self.info.clear();
+        self.question = Question::Unwritten;
+        let _in_memory = writeln!(effects.write, "position {position}");
+    }
+
+    /// True if `go` is about to be written to an engine that may have more to say about an earlier one: it is told `stop` in
+    /// games, and may answer that twice.
+    pub fn may_have_more_to_say(&self) -> bool {
+        let is_told_to_stop = self.engine.ponder || self.engine.hurry.is_some();
+        is_told_to_stop && self.question == Question::Unwritten
+    }
+
+    /// The effects have been written, while the engine was within a line or not: the time of a turn runs from now.
+    pub fn written(&mut self, now: Instant, within_line: bool) {
+        if self.question == Question::Unwritten {
+            self.question = if within_line { Question::WithinLine } else { Question::Written };
+        }
         if let State::Thinking { since, written: written @ false, .. } = &mut self.state {
             *since = now;
             *written = true;
@@ -366,8 +400,7 @@ impl Conversation {
         }
         let joint = if turn.position.contains(" moves ") { " " } else { " moves " };
         let position = format!("{}{joint}{} {expected}", turn.position, mv.to_usi());
-        self.info.clear();
-        let _in_memory = writeln!(effects.write, "position {position}");
+        self.begin_question(&position, effects);
         go_line(&mut effects.write, &budget, &self.engine, self.color(), true);
         self.state = State::Pondering { expected: position, early: None };
     }
@@ -416,8 +449,6 @@ impl Conversation {
     /// `best` is what `line` says.
     fn bestmove(&mut self, best: &BestMoveLine<'_>, line: &[u8], now: Instant, effects: &mut Effects) {
         match &mut self.state {
-            // The engine has not been sent the question: one more answer to `stop`.
-            State::Thinking { written: false, .. } => {}
             State::Thinking { since, stopping, .. } => {
                 let elapsed = now.saturating_duration_since(*since) + *stopping;
                 self.state = State::Waiting;
@@ -469,13 +500,11 @@ impl Conversation {
         effects.replies.push((seated.game, Reply::Answer(Answer { said, elapsed, ponders, thought })));
     }
 
-    /// True if an `info` may be about a search that was asked for: not behind a `bestmove`, before the next `go` is written.
+    /// True if an `info` may be about a search that was asked for.
     fn searches(&self) -> bool {
         matches!(
             self.state,
-            State::Thinking { written: true, .. }
-                | State::Pondering { early: None, .. }
-                | State::Stopping { .. }
+            State::Thinking { .. } | State::Pondering { early: None, .. } | State::Stopping { .. }
         )
     }
 

@@ -60,7 +60,11 @@ impl Talk {
 
     /// What has been written since the last look, and the stamp of the write.
     fn written(&mut self) -> String {
-        self.conversation.written(self.now);
+        self.written_within_line(false)
+    }
+
+    fn written_within_line(&mut self, within_line: bool) -> String {
+        self.conversation.written(self.now, within_line);
         String::from_utf8(std::mem::take(&mut self.effects.write)).unwrap()
     }
 
@@ -304,6 +308,56 @@ fn a_second_answer_to_stop_is_no_answer_to_the_go_that_follows_it() {
     assert_eq!(talk.written(), "position startpos moves 7g7f 8c8d\ngo btime 0 wtime 0 byoyomi 1000\n");
     talk.say("bestmove 2g2f");
     assert_eq!(talk.answers()[0].said, Said::Move(Move::from_usi("2g2f").unwrap()));
+}
+
+#[test]
+fn a_line_that_began_before_go_is_no_answer_to_it() {
+    let move_of = |answers: Vec<Answer>| {
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        assert_eq!(answers[0].said, Said::Move(Move::from_usi("2g2f").unwrap()));
+    };
+    let mut talk = ponderer();
+    talk.go("startpos moves 7g7f 8c8d");
+    talk.written();
+    talk.say("bestmove resign");
+    talk.written_within_line(true);
+    talk.say("bestmove resign");
+    talk.say("bestmove 2g2f");
+    move_of(talk.answers());
+
+    let mut talk = Talk::seated(EnginePlan { ponder: true, ..engine() });
+    talk.go("startpos");
+    talk.written();
+    talk.say("bestmove 7g7f ponder 3c3d");
+    talk.answers();
+    talk.order(Order::Ponder(Budget { byoyomi: [ms(1000); 2], ..Budget::default() }));
+    talk.written_within_line(true);
+    talk.say("bestmove resign");
+    talk.go("startpos moves 7g7f 3c3d");
+    assert_eq!(talk.written(), "ponderhit\n");
+    talk.say("bestmove 2g2f");
+    move_of(talk.answers());
+
+    // A game that ends within the line: the engine still owes the answer to `stop`.
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    talk.written_within_line(true);
+    talk.order(Order::Over(Outcome::Draw { by: DrawBy::MaxMoves }));
+    assert_eq!(talk.written(), "stop\n");
+    talk.say("bestmove resign");
+    assert_eq!(talk.written(), "");
+    talk.say("bestmove 7g7f");
+    assert_eq!(talk.written(), "gameover draw\n");
+}
+
+#[test]
+fn an_answer_that_began_before_ponderhit_is_that_of_the_search() {
+    let mut talk = ponderer();
+    talk.go("startpos moves 7g7f 3c3d");
+    assert_eq!(talk.written_within_line(true), "ponderhit\n");
+    talk.wait(7);
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].elapsed, ms(7));
 }
 
 #[test]

@@ -43,6 +43,11 @@ impl Lines {
         keep(&mut self.carry, rest);
     }
 
+    /// True if a line has begun and not ended; blanks are not the beginning of one.
+    pub fn is_within_line(&self) -> bool {
+        !trimmed(&self.carry).is_empty()
+    }
+
     /// Gives way for a moment after a flood, and returns whether there was one; else returns at once.
     pub async fn pause(&mut self) -> bool {
         let flooded = self.unpaused > FLOOD;
@@ -83,6 +88,16 @@ mod tests {
     fn bytes_behind_a_newline_belong_to_the_next_line() {
         let lines = fed(&[b"bestmove 7g7f\nin", b"fo depth 1\r\n", b"\n", b"bestmove 3"]);
         assert_eq!(lines, [b"bestmove 7g7f".to_vec(), b"info depth 1".to_vec(), vec![]]);
+    }
+
+    #[test]
+    fn blanks_begin_no_line() {
+        let mut lines = Lines::default();
+        for (chunk, within) in [("ok\n\r", false), (" \r", false), ("b", true), ("m\n", false)] {
+            lines.chunk[..chunk.len()].copy_from_slice(chunk.as_bytes());
+            lines.feed(chunk.len(), |_| {});
+            assert_eq!(lines.is_within_line(), within, "{chunk:?}");
+        }
     }
 
     #[test]

@@ -452,6 +452,9 @@ impl<L: Launcher> Actor<L> {
     }
 
     fn write(&mut self) {
+        if self.conversation.may_have_more_to_say() {
+            self.hear_out();
+        }
         self.wake();
         let mut bytes = mem::take(&mut self.effects.write);
         self.lingering = mem::take(&mut self.effects.lazy);
@@ -465,13 +468,21 @@ impl<L: Launcher> Actor<L> {
             self.flush();
         }
         let now = Instant::now();
-        self.conversation.written(now);
+        self.conversation.written(now, self.lines.is_within_line());
         self.note_sent(&bytes, now);
         if self.pending.len() > WRITE_CAP {
             self.effects.fault = Some("it does not read its input".to_owned());
         }
         bytes.clear();
         self.effects.write = bytes;
+    }
+
+    /// Reads what the engine has said before it is asked.
+    fn hear_out(&mut self) {
+        let read = self.process.as_ref().map(|process| process.stdout.try_read(&mut self.lines.chunk));
+        if let Some(Ok(bytes)) = read {
+            self.take(bytes, Instant::now());
+        }
     }
 
     /// Adds lines to the trace. A new game that waited for the end of another begins with its `isready`.

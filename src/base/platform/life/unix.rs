@@ -12,6 +12,8 @@ use linux as own;
 use other as own;
 
 pub(super) use own::{init, sandbox_available, sandbox_counting, spawn};
+#[cfg(target_os = "linux")]
+pub(crate) use spawner::begin as keep_priority;
 pub(super) use tokio::net::unix::pipe::{Receiver as Reader, Sender as Writer};
 
 use super::{Child, Ending, Exit, Order, Program};
@@ -169,6 +171,11 @@ impl Tree {
     pub fn threads(&self) -> Option<u32> {
         own::threads(self.id())
     }
+}
+
+/// Reads what is in a pipe, also where the runtime has not heard of it yet.
+pub(super) fn try_read(pipe: &Reader, buffer: &mut [u8]) -> io::Result<usize> {
+    Ok(nix::unistd::read(pipe, buffer)?)
 }
 
 /// On Unix the end of a pipe is no error.

@@ -2,7 +2,10 @@
 //! by a variable. It has a `main` of its own, because engines get guardians only where `main` begins with `life::init`.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use platform::life::{self, Child, Ending, Order, Program, Reader, Strict};
+use platform::{
+    life::{self, Child, Ending, Order, Program, Reader, Strict},
+    threads,
+};
 use std::{
     env,
     error::Error,
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
     if let Ok(role) = env::var(ROLE) {
         return play(&role).unwrap_or(ExitCode::FAILURE);
     }
-    let tests: [(&str, Test); 12] = [
+    let tests: [(&str, Test); 13] = [
         ("lines_go_both_ways_and_the_end_of_input_is_seen", lines),
         ("an_engine_that_is_killed_takes_along_what_it_started", kill),
         ("an_engine_that_ends_leaves_nothing_behind", leave),
@@ -38,6 +41,10 @@ fn main() -> ExitCode {
         ("nothing_of_an_engine_is_left_whenever_its_guardian_is_killed", bereft),
         ("what_a_killed_guardian_leaves_behind_ends_though_nobody_asks_for_it", unasked),
         ("what_a_killed_guardian_leaves_behind_ends_with_a_manager_that_is_killed", bereft_by_all),
+        (
+            "engines_have_the_priority_of_the_program_though_a_thread_that_gave_way_asks_for_the_first",
+            gave_way,
+        ),
         ("a_strict_sandbox_leaves_no_ended_process_behind", waited_for),
         ("an_ending_is_told_in_words", endings),
         ("memory_and_threads_are_told_or_absent_but_never_zero", usage),
@@ -78,6 +85,14 @@ fn play(role: &str) -> io::Result<ExitCode> {
         })
         .map(|()| ExitCode::SUCCESS)
         .map_err(|error| io::Error::other(error.to_string())),
+        "gave way" => {
+            let first = thread::spawn(|| {
+                threads::yield_by(10)?;
+                niceness_of_engine().map_err(|error| io::Error::other(error.to_string()))
+            });
+            println!("{}", first.join().map_err(|_| io::Error::other("it panicked"))??);
+            Ok(ExitCode::SUCCESS)
+        }
         "abort" => std::process::abort(),
         // As if a system had ended it: by its exit code.
         "violation" => std::process::exit(0xC000_0005_u32.cast_signed()),
@@ -297,6 +312,32 @@ fn bereft_by_all() -> Done {
     manager.kill()?;
     manager.wait()?;
     ports.iter().try_for_each(|port| await_silence(port.parse()?))
+}
+
+fn niceness(process: u32) -> Result<String, Box<dyn Error>> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let niceness = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(16));
+    Ok(niceness.ok_or("no niceness")?.to_owned())
+}
+
+fn niceness_of_engine() -> Result<String, Box<dyn Error>> {
+    in_time(async {
+        let mut child = life::spawn(&program("idle")?).await?;
+        port(&mut child).await?;
+        let niceness = niceness(child.tree.id())?;
+        child.tree.kill(&child.exit);
+        child.exit.of_all().await;
+        Ok(niceness)
+    })
+}
+
+fn gave_way() -> Done {
+    if !cfg!(target_os = "linux") {
+        return Ok(()); // nothing is inherited
+    }
+    let said = Command::new(env::current_exe()?).env(ROLE, "gave way").stderr(Stdio::inherit()).output()?;
+    let said = String::from_utf8(said.stdout)?;
+    must(said.trim() == niceness(std::process::id())?, format!("niceness of an engine: {said}"))
 }
 
 fn forked() -> Done {

@@ -1,9 +1,11 @@
-//! The thread that starts the processes of all engines.
+//! The thread that starts the processes of all engines, or the one that guardians are forked from.
 //!
 //! An engine is to be killed when this program dies, and the kernel ties that to the *thread* that forked the engine
-//! (`PR_SET_PDEATHSIG`): the thread must outlive every engine. It is therefore started with the first engine and
-//! lives as long as the program. A fork also holds its thread up until the child has executed the engine; a thread on
-//! which games are played has no time for that.
+//! (`PR_SET_PDEATHSIG`): the thread must outlive every engine. A process also inherits the priority of the thread that
+//! forks it, and a priority that was lowered is not raised again: the thread must be older than the first that lowers its
+//! own. It is therefore started with the first engine, or before a thread gives way, and lives as long as the program. A
+//! fork also holds its thread up until the child has executed the engine; a thread on which games are played has no time
+//! for that.
 
 use parking_lot::Mutex;
 use std::{
@@ -11,28 +13,40 @@ use std::{
     sync::mpsc::{self, Receiver, Sender},
     thread,
 };
-use tokio::{process::Child, runtime::Handle, sync::oneshot};
+use tokio::{runtime::Handle, sync::oneshot};
 
 /// Requests to the thread, once it runs.
 static REQUESTS: Mutex<Option<Sender<Request>>> = Mutex::new(None);
 
-struct Request {
-    start: Box<dyn FnOnce() -> io::Result<Child> + Send>,
-    /// The runtime on which the pipes of the child are read and its end is awaited.
-    runtime: Handle,
-    answer: oneshot::Sender<io::Result<Child>>,
-}
+type Request = Box<dyn FnOnce() + Send>;
 
-/// Has the thread start a process, without blocking that of the caller.
+/// Has the thread start a process, without blocking that of the caller. Pipes of a child are read, and its end is awaited, on
+/// the runtime of the caller.
 ///
 /// # Errors
 /// Those of `start`.
-pub(super) async fn start(start: impl FnOnce() -> io::Result<Child> + Send + 'static) -> io::Result<Child> {
+pub(super) async fn start<T: Send + 'static>(
+    start: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     let gone = || io::Error::other("the thread that starts engines is gone");
     let (answer, started) = oneshot::channel();
-    let request = Request { start: Box::new(start), runtime: Handle::current(), answer };
-    requests()?.send(request).map_err(|_| gone())?;
+    let runtime = Handle::current();
+    let request = move || {
+        let _runtime = runtime.enter();
+        // If the caller is gone, the child is dropped here, which kills it, or ends its guardian.
+        let _caller_gone = answer.send(start());
+    };
+    requests()?.send(Box::new(request)).map_err(|_| gone())?;
     started.await.map_err(|_| gone())?
+}
+
+/// Begins the thread, unless it runs.
+///
+/// # Errors
+/// When this program can have no more threads.
+#[cfg(target_os = "linux")]
+pub(crate) fn begin() -> io::Result<()> {
+    requests().map(drop)
 }
 
 fn requests() -> io::Result<Sender<Request>> {
@@ -47,9 +61,7 @@ fn requests() -> io::Result<Sender<Request>> {
 
 fn serve(inbox: &Receiver<Request>) {
     super::own::take_cores_of_program();
-    while let Ok(Request { start, runtime, answer }) = inbox.recv() {
-        let _runtime = runtime.enter();
-        // If the caller is gone, the child is dropped here, which kills it, or ends its guardian.
-        let _caller_gone = answer.send(start());
+    while let Ok(request) = inbox.recv() {
+        request();
     }
 }

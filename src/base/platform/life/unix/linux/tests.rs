@@ -49,6 +49,33 @@ fn an_engine_may_use_all_cores_of_the_program_though_its_game_is_pinned() {
 }
 
 #[test]
+fn an_engine_that_a_thread_of_low_priority_asks_for_has_the_priority_of_the_program() {
+    let niceness = |stat: &str| stat.rsplit(") ").next().unwrap().split(' ').nth(16).unwrap().to_owned();
+    let engine = on_a_thread(|| async {
+        crate::threads::yield_by(10).unwrap();
+        let mut child = spawn(&shell("exec cat /proc/self/stat", &[])).await.unwrap();
+        let mut said = String::new();
+        child.stdout.read_to_string(&mut said).await.unwrap();
+        said
+    });
+    let own = fs::read_to_string(format!("/proc/{}/stat", getpid())).unwrap();
+    assert_eq!(niceness(&engine), niceness(&own));
+}
+
+#[test]
+fn what_the_runtime_has_not_heard_of_is_read_too() {
+    on_a_thread(|| async {
+        let (pipes, [_, theirs, _]) = Pipes::new().unwrap();
+        let pipe = super::super::Reader::from_owned_fd(pipes.stdout).unwrap();
+        nix::unistd::write(&theirs, b"bestmove").unwrap();
+        let mut buffer = [0; 64];
+        assert_eq!(super::super::try_read(&pipe, &mut buffer).unwrap(), 8);
+        let nothing = super::super::try_read(&pipe, &mut buffer).unwrap_err();
+        assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
+    });
+}
+
+#[test]
 fn an_engine_outlives_the_thread_that_asked_for_it() {
     let child = on_a_thread(|| async {
         let mut command = Command::new("sleep");
