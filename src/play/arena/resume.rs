@@ -10,9 +10,7 @@ use contest::{
     schedule::{Joined, Stage, size::Resizing},
     standings::Standings,
 };
-use journal::{
-    EventHead, EventId, GameFilter, Moves, Opening, Rescheduled, Store, StoreError, Writer,
-};
+use journal::{EventHead, EventId, GameFilter, Moves, Opening, Rescheduled, Store, StoreError, Writer};
 use plan::{EnginePlan, Fingerprint, Plan, StoredPlan, format_words};
 use referee::{
     entry::{GameId, PlayerId},
@@ -93,10 +91,7 @@ fn cannot_join(plan: &Plan, newcomers: &[NewEngine], why: &str) -> RunError {
 
 /// Opens the event of a plan and refuses what would mix games that are not comparable. The engines that play are given
 /// by player; `None` for one that is not started here.
-pub(crate) fn open(
-    plan: &Plan,
-    engines: &[Option<Arc<Engine>>],
-) -> Result<(OpenJournal, Resumed), RunError> {
+pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<(OpenJournal, Resumed), RunError> {
     let fingerprint = fingerprint(plan)?;
     let (plan_json, fingerprint_json) = (StoredPlan::from(plan).to_json(), json(&fingerprint)?);
     let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
