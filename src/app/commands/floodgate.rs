@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure, OpenScreen, playing::log_plan, values::at_least_one};
 use clap::Args;
-use event::floodgate::View;
+use event::Playing;
 use plan::{LogPlan, client::ClientConfig};
 use std::path::PathBuf;
 
@@ -57,6 +57,11 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
         config.notify.command = Some(command.clone());
     }
     config.look &= !args.no_look;
-    let view = View { http: args.http.clone(), json: args.json, no_dashboard: args.no_dashboard };
-    event::floodgate::floodgate(config, &view, open_screen)
+    let playing = Playing {
+        http: args.http.clone(),
+        json: args.json,
+        no_dashboard: args.no_dashboard,
+        ..Playing::default()
+    };
+    event::play::floodgate(config, &playing, open_screen)
 }

@@ -267,7 +267,7 @@ impl PlayingArgs {
     /// Plays a plan to its end, and prints the report.
     pub fn play(&self, mut plan: Plan, open_screen: OpenScreen) -> Result<Exit, Failure> {
         self.apply(&mut plan)?;
-        event::play::play(plan, &self.playing(), open_screen)
+        event::play::play(plan, None, &self.playing(), open_screen)
     }
 }
 

@@ -19,7 +19,7 @@ pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let again = args.clone();
     let reread = Reread::new(move || load(&again));
     let playing = Playing { reread: Some(reread), ..args.playing.playing() };
-    event::play::play(load(args)?, &playing, open_screen)
+    event::play::play(load(args)?, None, &playing, open_screen)
 }
 
 /// Reads the plan of a file, and applies the options of the command line.

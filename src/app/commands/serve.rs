@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure, OpenScreen, descriptors, playing::EventArgs};
 use clap::Args;
-use event::league;
+use event::play;
 use plan::{Event, ServeConfig};
 use std::path::PathBuf;
 
@@ -32,13 +32,13 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
                 serve.listen.clone_from(&args.listen);
             }
             args.event.apply(&mut plan)?;
-            league::event(*plan, serve, &playing, open_screen)
+            play::play(*plan, Some(serve), &playing, open_screen)
         }
         Event::League(mut config) => {
             descriptors::fit(&mut config);
             refuse_of_league(&args.event)?;
             override_league(&mut config, args);
-            league::league(*config, &playing, open_screen)
+            play::league(*config, &playing, open_screen)
         }
         other @ Event::Seat(_) => {
             Err(Failure::Usage(format!("{}: {}", args.file.display(), other.refusal())))

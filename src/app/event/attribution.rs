@@ -72,7 +72,7 @@ pub fn attribute(args: &Options<'_>, open_screen: OpenScreen) -> Result<Exit, Fa
         }
         false => {
             refuse_missing_parts(&config.plan)?;
-            play(config.plan.clone(), &args.playing, open_screen)?
+            play(config.plan.clone(), None, &args.playing, open_screen)?
         }
     };
     let mut league = League::read(&config)?;
@@ -183,7 +183,7 @@ fn confirm(
     let format = Format::Gauntlet { challengers: 1, cycles: 1 };
     let games = u32::try_from(each).unwrap_or(u32::MAX);
     plan.stages = vec![Stage { format, games, ..Stage::default() }];
-    play(plan, &Playing { fresh: false, ..args.playing.clone() }, open_screen)
+    play(plan, None, &Playing { fresh: false, ..args.playing.clone() }, open_screen)
 }
 
 /// What the database has of a league.

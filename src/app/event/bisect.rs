@@ -5,17 +5,16 @@
 //! with all games that were played.
 
 use crate::{
-    EventRun, Exit, Failure, aloud,
-    gallery::{Gallery, Shown},
-    play::{print_how_to_resume, repeats},
-    prepare::{build, identify, listen, look, openings},
-    pretty, write_picture,
+    Exit, Failure, Playing, aloud,
+    gallery::Gallery,
+    play::print_how_to_resume,
+    prepare::{build, listen, look, openings},
+    pretty,
+    run::PagesAt,
+    runner::{EventRunner, Prepared, repeats},
+    write_picture,
 };
-use arena::{
-    Shutdown,
-    dispatcher::{self, OpenEvent},
-    preflight,
-};
+use arena::{Say, Shutdown, dispatcher, preflight};
 use contest::standings::{Pentanomial, Standings};
 use journal::{Moves, Store};
 use laboratory::{
@@ -37,6 +36,7 @@ use std::{
     collections::HashMap,
     net::SocketAddr,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -314,20 +314,23 @@ impl<'a> Search<'a> {
         let first = || (0..self.commits.len()).find(|at| self.bisection.build(*at) == Build::Program(number));
         let played = self.played.get(&number).copied().or_else(|| Some((first()?, 0, [0; 5])));
         let Some((commit, done, _)) = played else { return Ok(()) };
-        let mut plan = self.plan(commit, 2 * self.args.pairs * (done / self.args.pairs + 1))?;
-        let _in_use = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
-        let lines = openings(&plan)?;
-        let found = look(&plan)?;
-        let event =
-            OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
-        let mut run = EventRun::plain(plan.clone(), aloud());
-        let (name, title) = (self.commits[commit].id.as_str(), self.commits[commit].to_string());
-        let shown = Shown::of(name, &title, "", &plan);
-        run.readers.extend(self.gallery.show(shown, |office| office.open(event.operations()), None)?);
-        let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, self.shutdown)?;
+        let plan = self.plan(commit, 2 * self.args.pairs * (done / self.args.pairs + 1))?;
+        // What is to be known of the event was said of the whole search.
+        let silent: Say = Arc::new(|_| ());
+        let prepare = |plan: &mut Plan| {
+            let builds = build(plan, &self.cache, self.shutdown, &aloud())?;
+            Prepared::new(plan, builds, silent.clone(), look)
+        };
+        let title = self.commits[commit].to_string();
+        let (name, title) = (&self.commits[commit].id, Some(title.as_str()));
+        let pages = PagesAt::Gallery { gallery: &self.gallery, name, title, note: "" };
+        let how = (&prepare as _, &Playing::default());
+        let played = EventRunner::beside(how, self.shutdown, aloud(), pages).arranged(plan, None)?;
+        played.run.finish();
+        let finished = played.finished;
         self.note_results(commit, &finished.standings);
         if finished.halted {
-            return self.halted(commit, number, &plan, &finished.standings);
+            return self.halted(commit, number, &finished.plan, &finished.standings);
         }
         self.tell(commit, number);
         Ok(())

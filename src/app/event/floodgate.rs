@@ -1,110 +1,52 @@
 //! An engine on somebody else's server.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud, ordered_lines::OrderedLines, prepare::check_log,
-    report_event, signals,
+    EventRun, Exit, Failure, hall::Now, ordered_lines::OrderedLines, prepare::check_log, runner::EventRunner,
 };
-use arena::{Say, Shutdown, dispatcher::RunError, identity::Engine, preflight};
+use arena::{Say, dispatcher::RunError, preflight};
 use client::{
     self, Audience, Client, Finish, GameLines, KIND,
     presence::Presence,
     ratings::{Ratings, scale},
 };
 use contest::standings::LookUp;
-use journal::{Appended, Reader, Store};
+use journal::{Reader, Store};
 use notation::{date, record::Format as RecordFormat};
 use plan::client::{ClientConfig, RecordFiles};
-use referee::entry::{Entry, GameId};
+use referee::entry::{Entry, GameId, Stamped};
 use std::{
     fs,
     io::{self, Write},
     mem,
-    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
 };
-use tokio::runtime::Runtime;
 use words::Language;
 
-/// How the games are shown.
-#[derive(Clone, Debug)]
-pub struct View {
-    /// Addresses of the pages, in place of those of the configuration.
-    pub http: Vec<SocketAddr>,
-    /// Prints the report as JSON on stdout, and everything else on stderr.
-    pub json: bool,
-    /// Prints lines even where there is a terminal for the dashboard.
-    pub no_dashboard: bool,
-}
-
-/// Plays until the configured number of games is played or a signal arrives: the first SIGINT lets the game end, the
-/// second, or SIGTERM, resigns it.
-///
-/// # Errors
-/// When the engine cannot play or the database fails.
-pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    let (database, name) = (config.database.clone(), config.name.clone());
-    let sitting = Sitting::prepare(config.clone(), &aloud())?;
-    let shutdown = Shutdown::default();
-    let open = (!view.no_dashboard && !view.json).then_some(open_screen);
-    let scale = look_up(&config, &sitting.ratings, open_screen.language);
-    let mut run = EventRun::on_screen(config, open, Some(scale), None)?;
-    // Declared before what prints, so that it is dropped last.
-    let ordered = (!run.has_screen()).then(OrderedLines::default);
-    print_games(&mut run, ordered.as_ref());
-    run.publish(&view.http, None, None)?;
-    let say = run.say.clone();
-    let finishing =
-        move || say("no new game begins; a running game is finished, and a second signal resigns it");
-    signals::listen(shutdown.clone(), finishing).map_err(other)?;
-    let follow = |appended: Appended| ordered.iter().for_each(|lines| lines.follow(appended.clone()));
-    let finish = sitting.play(&mut run, &shutdown, follow)?;
-    drop(ordered);
-    run.linger(shutdown.is_finishing());
-    report_event(&database, Some(&name), view.json, open_screen.language)?;
-    run.finish();
-    Ok(exit(finish))
-}
-
-fn other(error: io::Error) -> Failure {
-    Failure::Other(error.to_string())
-}
-
-/// An engine that was examined, before it has its seat on the server.
-pub(crate) struct Sitting {
-    config: ClientConfig,
-    engine: Option<Engine>,
-    /// The opponents' ratings.
-    pub ratings: Ratings,
-    /// What the client does.
-    pub presence: Presence,
-    runtime: Runtime,
-}
-
-impl Sitting {
-    /// Examines the engine and the places of the files, before anything is written.
-    pub(crate) fn prepare(config: ClientConfig, say: &Say) -> Result<Self, Failure> {
+impl EventRunner<'_> {
+    /// Plays on a server until enough games are played, until it is stopped, or until the engine is given up.
+    pub fn seat(mut self, config: ClientConfig) -> Result<(EventRun, Finish), Failure> {
+        let Self { venue, shutdown, .. } = self;
+        let say = self.say.clone();
         let begun = is_begun(&config)?;
         let here = std::env::current_dir().unwrap_or_default();
         config.engine.misplaced(&[&here]).iter().for_each(|line| say(line));
         check_log(&config.log)?;
         if config.look {
-            look(&config, begun, say)?;
+            look(&config, begun, &say)?;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
         let engine = runtime.block_on(client::identify(&config, &|line: &str| say(line)))?;
         let (ratings, presence) = (Ratings::new(config.ratings.clone()), Presence::default());
-        Ok(Self { config, engine, ratings, presence, runtime })
-    }
-
-    /// Plays until enough games are played or `shutdown`; `follow` hears how many entries the event has been given.
-    pub(crate) fn play(
-        self,
-        run: &mut EventRun,
-        shutdown: &Shutdown,
-        follow: impl FnOnce(Appended),
-    ) -> Result<Finish, Failure> {
-        let Self { config, engine, ratings, presence, runtime } = self;
+        let language = self.screen.map_or(Language::English, |screen| screen.language);
+        let scale = look_up(&config, &ratings, language);
+        let mut run = self.surround(config.clone().into(), Some(scale), None)?;
+        // Declared before what prints, so that it is dropped last.
+        let ordered = print_games(&mut run, self.playing.quiet);
+        run.publish(&self.pages, None, None)?;
+        let finishing = "no new game begins; a running game is finished, and a second signal resigns it";
+        venue.listen(&run.say, Some(finishing))?;
+        venue.begun(Some(Now::Seat { presence: presence.clone(), ratings: ratings.clone() }), None);
         if let Some(files) = config.records.clone() {
             run.readers.push(record_files(files, &config, run.say.clone()));
         }
@@ -113,17 +55,23 @@ impl Sitting {
         let audience = Audience { readers: mem::take(&mut run.readers), say: run.say.clone(), presence };
         let client = Client::open(config, shutdown, ratings, audience, engine)?;
         let client = client.watching(run.watch_disk()?);
-        follow(client.appended());
+        ordered.iter().for_each(|lines| lines.follow(client.appended()));
         let finish = runtime.block_on(client.play(shutdown.clone()))?;
         if let Some(notifier) = run.notifier.as_ref().filter(|_| matches!(finish, Finish::Complete)) {
             notifier.tell_end();
         }
         run.close();
-        Ok(finish)
+        drop(ordered);
+        Ok((run, finish))
     }
 }
 
-fn exit(finish: Finish) -> Exit {
+fn other(error: io::Error) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+/// How playing on a server ended, as an exit code.
+pub(crate) fn exit_of(finish: Finish) -> Exit {
     match finish {
         Finish::Complete => Exit::Done,
         Finish::Short { unplayed } => {
@@ -143,17 +91,19 @@ fn look_up(config: &ClientConfig, ratings: &Ratings, words: Language) -> LookUp 
     Box::new(move |standings, players| scale(&us, players, standings, words, |name| known.of(name)))
 }
 
-/// Prints a line for each game: beside the dashboard, or in order with all other lines on stderr.
-pub(crate) fn print_games(run: &mut EventRun, ordered: Option<&OrderedLines>) {
+/// Prints a line for each game where the venue has a place for it; elsewhere in order with all other lines on stderr.
+fn print_games(run: &mut EventRun, quiet: bool) -> Option<OrderedLines> {
     let mut lines = GameLines::default();
-    let Some(ordered) = ordered else {
-        let mut game_lines = run.game_lines.take().unwrap_or_else(|| Box::new(io::sink()));
-        return run.readers.push(Reader::new("lines", move |batch| {
-            for line in batch.iter().filter_map(|stamped| lines.line(stamped)) {
-                let _reader_gone = writeln!(game_lines, "{line}");
+    if let Some(mut to) = run.game_lines.take() {
+        let read = move |batch: &Arc<[Stamped]>| {
+            for line in batch.iter().filter(|_| !quiet).filter_map(|stamped| lines.line(stamped)) {
+                let _reader_gone = writeln!(to, "{line}");
             }
-        }));
-    };
+        };
+        run.readers.push(Reader::new("lines", read));
+        return None;
+    }
+    let ordered = OrderedLines::default();
     let (printer, saying) = (ordered.printer(), ordered.printer());
     run.say = Arc::new(move |line: &str| saying.say(line));
     run.readers.push(Reader::new("lines", move |batch| {
@@ -161,6 +111,7 @@ pub(crate) fn print_games(run: &mut EventRun, ordered: Option<&OrderedLines>) {
             printer.entry(stamped.at, lines.line(stamped).as_deref());
         }
     }));
+    Some(ordered)
 }
 
 /// Writes the record of each game that was begun, once its end is in the database.

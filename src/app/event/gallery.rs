@@ -1,19 +1,14 @@
 //! The pages of many events at one address: those of a hall, the tests of a queue, the commits of a search.
 
-use crate::{Failure, pages};
+use crate::{Failure, pages, run::registers_of};
 use ::ledger::{Aim, Apart, Ledger};
 use contest::schedule::{OpeningsPer, Schedule};
 use journal::Reader;
 use parking_lot::Mutex;
-use plan::{HttpConfig, Plan, http::Delay};
+use plan::{Event, HttpConfig, Plan, http::Delay};
 use report::{html::Language, ledger::LedgerPage};
-use std::{
-    collections::BTreeMap,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
-use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Registers, Server, arbiter::Entrance};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
+use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Server, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
 pub(crate) const KEPT: usize = 20;
@@ -87,29 +82,22 @@ fn ledger(rated: &Rateable) -> MakeLedger {
 
 /// An event as the list names it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct ListedEvent<'a> {
     /// The name in its path; unique.
     pub name: &'a str,
     /// What it is called.
     pub title: &'a str,
     /// What is to be known of it, in words; may be empty.
     pub note: &'a str,
-    /// Its name in its database.
-    pub event: &'a str,
-    pub database: &'a Path,
-    pub http: &'a HttpConfig,
-    /// Its games, if their number is known.
-    pub total: Option<u64>,
-    /// Who gets accounts for its games; `None`: it has no arbiter.
-    pub registers: Option<Registers>,
+    pub event: &'a Event,
 }
 
-impl<'a> Shown<'a> {
-    /// An event of a plan.
-    pub fn of(name: &'a str, title: &'a str, note: &'a str, plan: &'a Plan) -> Self {
-        let (event, database, http) = (plan.name.as_str(), plan.database.as_path(), &plan.http);
-        let registers = Some(Registers::Configured);
-        Self { name, title, note, event, database, http, total: total(plan), registers }
+/// Games of an event, if their number is known.
+pub(crate) fn games_of(event: &Event) -> Option<u64> {
+    match event {
+        Event::Arranged { plan, .. } => total(plan),
+        Event::League(_) => None,
+        Event::Seat(config) => config.games,
     }
 }
 
@@ -154,38 +142,37 @@ impl Gallery {
         self.web.as_ref().is_some_and(|web| web.gate().is_some())
     }
 
-    /// Shows an event; `open` hears of the office of its arbiter's pages. Returns readers of its journal. On a desk its pages
-    /// for others are opened, too, where its file has addresses for them.
+    /// Shows an event. Returns readers of its journal, and the office of its arbiter's pages. On a desk its pages for others
+    /// are opened, too, where its file has addresses for them.
     pub fn show(
         &self,
-        shown: Shown<'_>,
-        open: impl FnOnce(&Office),
+        listed: ListedEvent<'_>,
         entrance: Option<Entrance>,
-    ) -> Result<Vec<Reader>, Failure> {
-        let Some(web) = &self.web else { return Ok(vec![]) };
-        let Shown { name, title, note, event, database, http, total, registers } = shown;
+    ) -> Result<(Vec<Reader>, Option<Office>), Failure> {
+        let Some(web) = &self.web else { return Ok((vec![], None)) };
+        let ListedEvent { name, title, note, event } = listed;
+        let (database, http) = (event.database(), event.http());
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
         let base = web::Hall::base(name);
-        let office =
-            registers.map(|registers| Office::below(&base, database, registers, (web.crowd(), web.gate())));
-        if let Some(office) = &office {
-            open(office);
-        }
-        let setup = Setup { database: database.to_owned(), event: event.to_owned(), office, entrance };
-        let pages = pages::of_hall(web, base, (database, event), http, setup.office())?;
+        let office = registers_of(event)
+            .map(|registers| Office::below(&base, database, registers, (web.crowd(), web.gate())));
+        let (database, event) = (database.to_owned(), event.name().to_owned());
+        let setup = Setup { database, event, office: office.clone(), entrance };
+        let pages = pages::of_hall(web, base, (&setup.database, &setup.event), http, setup.office())?;
         let others = if self.is_desk() { setup.open(http) } else { Ok(None) };
         // The event is played all the same.
         let others = others.unwrap_or_else(|why| {
             err_line!("{name}: its pages for others are not open: {why}");
             None
         });
-        web.add(name, (title, note), &pages, total);
+        web.add(name, (title, note), &pages, games_of(listed.event));
         let is_open = http.delay == Delay::None && http.private.is_empty();
-        self.rated.lock().entry(database.to_owned()).or_default().insert(event.to_owned(), is_open);
+        let (database, event) = (setup.database.clone(), setup.event.clone());
+        self.rated.lock().entry(database).or_default().insert(event, is_open);
         let readers = [pages.reader()].into_iter().chain(others.as_ref().map(Server::reader)).collect();
         self.keep(name, Kept { number: 0, _own: pages, others, setup });
-        Ok(readers)
+        Ok((readers, office))
     }
 
     /// Keeps the pages of an event, and as many others as stay.
@@ -234,7 +221,7 @@ impl Gallery {
     }
 }
 
-/// Games of an event, if their number is known.
+/// Games of a plan, if their number is known.
 pub fn total(plan: &Plan) -> Option<u64> {
     let (seed, draws) = (plan.seed, plan.replay_draws);
     let total = Schedule::new(&plan.stages, plan.engines.len(), seed, draws, OpeningsPer::Pair).total();

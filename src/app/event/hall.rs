@@ -5,14 +5,14 @@
 //! of engines. All state is in the databases, so that a hall that starts again goes on with every event.
 
 mod files;
-mod hosted;
 mod opened;
 mod playing;
+mod running;
 mod score;
 
 use crate::{
     Exit, Failure,
-    gallery::{Gallery, Shown},
+    gallery::{Gallery, ListedEvent},
     league::SharedPort,
     output, play,
     prepare::listen,
@@ -25,7 +25,6 @@ use arena::{
 pub use client::presence::{Seen, Stage};
 pub use files::event_files;
 use files::{Change, Files};
-pub use hosted::{Now, Running};
 use journal::{Store, now};
 use notation::printable;
 use opened::Opened;
@@ -35,6 +34,7 @@ use plan::{
     hall::{HallEvent, too_many},
 };
 use referee::number::number;
+pub use running::{Now, Running};
 use score::{Score, Standing};
 use std::{
     cmp::Reverse,
@@ -354,8 +354,8 @@ impl Hall<'_> {
     /// Shows an event that nobody plays here.
     fn show_database(&self, name: &str, database: PathBuf, event: &str) {
         let opened = Opened::new(name.to_owned(), database.clone(), event.to_owned());
-        let plan = Plan::of_engines(event, vec![], database);
-        match self.gallery.show(Shown::of(name, event, "", &plan), |_| (), None) {
+        let shown = Plan::of_engines(event, vec![], database).into();
+        match self.gallery.show(ListedEvent { name, title: event, note: "", event: &shown }, None) {
             Ok(_) => {
                 self.gallery.tell(name, Doing::Stopped);
                 self.keep_shown(opened);
@@ -478,13 +478,18 @@ impl Hall<'_> {
             && Store::read(event.database())
                 .and_then(|store| store.events())
                 .is_ok_and(|events| events.iter().any(|known| known.name == event.name()));
-        if has_begun && let Err(why) = self.gallery.show(cue.shown(&event), |_| (), None) {
+        if has_begun && let Err(why) = self.gallery.show(cue.listed(&event), None) {
             (cue.say)(&why.to_string());
         }
     }
 
     fn read(&self, name: &str, text: &str) -> Result<plan::Event, Faults> {
-        read(&self.directory.join(format!("{name}.toml")), text)
+        read(&self.file(name), text)
+    }
+
+    /// The file of an event.
+    fn file(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}.toml"))
     }
 
     /// Says why an event is not played, here and on the pages.
@@ -533,6 +538,9 @@ impl Hall<'_> {
         let Some(event) = events.get_mut(&name) else { return };
         let is_wanted = event.again && !self.shutdown.is_finishing();
         event.state = ended.unwrap_or_else(|failure| {
+            if Exit::from(&failure) == Exit::Stopped {
+                return State::Stopped;
+            }
             self.refuse(&event.cue, &failure.to_string(), "it is tried again when its file is written again");
             State::Failed
         });

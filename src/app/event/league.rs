@@ -1,13 +1,10 @@
 //! Events over the network: an open league, and an event of a plan with remote players.
 
-use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud,
-    output::{Printable, Stream},
-    play::{Network, Playing, event_file, host},
-    signals,
+use crate::{EventRun, Failure, aloud, hall::Now, runner::EventRunner};
+use arena::{Say, operations::Operations, remote::Remote};
+use host::{
+    Certificates, League, Port, RatingHistory, event::EventNetwork, reception::Reception, visits::Visits,
 };
-use arena::{Say, Shutdown, operations::Operations};
-use host::{Certificates, League, Port, RatingHistory, event::EventNetwork, reception::Reception};
 use journal::{Reader, Store, Writer};
 use plan::{
     Plan, ServeConfig, StoredPlan,
@@ -15,85 +12,57 @@ use plan::{
     serve::{Login, TlsConfig},
 };
 use referee::sink::Sink;
-use report::{Announcer, EventInfo};
+use report::EventInfo;
 use std::{
-    io::{self, Write},
-    mem,
+    io, mem,
     net::{SocketAddr, TcpListener},
     path::Path,
     sync::Arc,
 };
 use web::{
-    Office, Registers,
+    Registers,
     arbiter::{Entrance, Games},
 };
 
-/// Hosts an open league until a signal: the first lets the running games end, the second breaks them off.
-///
-/// # Errors
-/// When an address is not available, or the database fails.
-pub fn league(config: ServeConfig, playing: &Playing, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    let events = playing.events.as_deref().map(event_file).transpose()?;
-    let hosting = Hosting::open(config, playing.quiet)?;
-    let (config, history) = (hosting.config.clone(), hosting.history.clone());
-    let open = (!playing.no_dashboard && !playing.quiet).then_some(open_screen);
-    let scale = Box::new(move |_: &_, _: &_| history.scale());
-    let mut run = EventRun::on_screen(config.clone(), open, Some(scale), None)?;
-    let (shutdown, say) = (Shutdown::default(), run.say.clone());
-    let finishing =
-        move || say("no new games begin; running games are finished, and a second signal breaks them off");
-    signals::listen(shutdown.clone(), finishing).map_err(other)?;
-    if let Some(mut events) = events {
-        run.readers.push(Reader::new("event file", move |batch| events.write(batch)));
-    }
-    hosting.host(run, &shutdown, |run, entrance| {
-        let office = Office::new(&config.database, registers(config.login));
-        run.publish(&playing.http, Some((&office, Some(entrance))), None)?;
-        Ok(office)
-    })?;
-    Ok(Exit::Done)
+/// The network side of an event.
+pub(crate) struct Network {
+    /// The source of remote players.
+    pub remote: Remote,
+    /// Shows committed entries to players and spectators.
+    pub reader: Reader,
+    /// Lines about listening addresses, already printed on stderr.
+    pub listening: Vec<String>,
+    /// The way in, as the pages show it.
+    pub entrance: Entrance,
+    /// Lines about who comes and goes.
+    pub visits: Visits,
 }
 
-fn other(error: io::Error) -> Failure {
-    Failure::Other(error.to_string())
-}
-
-/// An open league that has its addresses.
-pub(crate) struct Hosting {
-    config: ServeConfig,
-    bound: Bound,
-    history: RatingHistory,
-    /// Prints no line per game.
-    quiet: bool,
-}
-
-impl Hosting {
-    /// Listens on the addresses of a league.
-    pub(crate) fn open(config: ServeConfig, quiet: bool) -> Result<Self, Failure> {
+impl EventRunner<'_> {
+    /// Hosts an open league until it is stopped: it has no end.
+    pub fn league(mut self, config: ServeConfig) -> Result<(), Failure> {
+        let Self { venue, playing, shutdown, .. } = self;
         protect(&config.database)?;
-        let bound = bind(&config.listen, config.tls.as_ref())?;
-        Ok(Self { config, bound, history: RatingHistory::default(), quiet })
-    }
-
-    /// Hosts the league until `shutdown`; `publish` opens its pages.
-    pub(crate) fn host(
-        self,
-        mut run: EventRun,
-        shutdown: &Shutdown,
-        publish: impl FnOnce(&mut EventRun, Entrance) -> Result<Office, Failure>,
-    ) -> Result<(), Failure> {
-        let Self { config, bound: Bound { ports, lines, plain, encrypted }, history, quiet } = self;
-        let mut announcer = announcer(&config, quiet, run.game_lines.take());
-        run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
+        let Bound { ports, lines, plain, encrypted } = bind(&config.listen, config.tls.as_ref())?;
+        let history = RatingHistory::default();
+        let of_screen = history.clone();
+        let scale = Box::new(move |_: &_, _: &_| of_screen.scale());
+        let mut run = self.surround(config.clone().into(), Some(scale), None)?;
+        let finishing = "no new games begin; running games are finished, and a second signal breaks them off";
+        venue.listen(&run.say, Some(finishing))?;
+        let (name, stages) = (config.name.clone(), StoredPlan::from(&config).stages);
+        run.announce(EventInfo { name, stages, open: true, ..EventInfo::default() }, playing, None)?;
         let games = Games::League(config.rounds.iter().map(|rounds| rounds.game.clone()).collect());
-        let office = publish(&mut run, Entrance { plain, encrypted, games })?;
+        let entrance = Entrance { plain, encrypted, games };
+        let office = run.publish(&self.pages, Some(entrance.clone()), None)?;
+        venue.begun(office.clone().map(|office| Now::Host { office, entrance }), None);
         let (database, name) = (config.database.clone(), config.name.clone());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
         let served = runtime.block_on(async {
             let league = League::open(config, history, shutdown, mem::take(&mut run.readers))?;
             let league = league.watching(run.watch_disk()?);
-            let league = if quiet { league } else { league.saying(run.note.clone()) };
-            office.open(league.operations());
+            let league = if playing.quiet { league } else { league.saying(run.note.clone()) };
+            office.iter().for_each(|office| office.open(league.operations()));
             admit(&mut run, &database, league.operations());
             league.warnings().iter().chain(&lines).for_each(|line| (run.say)(line));
             league.serve(ports, shutdown.clone()).await.map_err(Failure::from)
@@ -117,6 +86,10 @@ pub fn registers(login: Login) -> Registers {
     }
 }
 
+fn other(error: io::Error) -> Failure {
+    Failure::Other(error.to_string())
+}
+
 /// Opens the operator's door, and says if the operator has paused the league.
 fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
     if operations.is_paused() {
@@ -126,21 +99,6 @@ fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
         ));
     }
     run.admit(operations);
-}
-
-/// Lines about the games of a league and what its operator does.
-fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write + Send>>) -> Announcer {
-    let info = EventInfo {
-        name: config.name.clone(),
-        stages: StoredPlan::from(config).stages,
-        open: true,
-        ..EventInfo::default()
-    };
-    let lines = game_lines.unwrap_or_else(|| Box::new(Stream::Out));
-    let mut announcer = Announcer::new(info);
-    announcer.lines = Some(Box::new(Printable::new(lines)));
-    announcer.quiet = quiet;
-    announcer
 }
 
 /// The seal of the last entry of a league, to be compared by `renmei verify --head`.
@@ -203,21 +161,6 @@ fn bind(addresses: &[SocketAddr], tls: Option<&TlsConfig>) -> Result<Bound, Fail
         }
     }
     Ok(bound)
-}
-
-/// Plays an event with remote players.
-///
-/// # Errors
-/// When an address is not available, or the event cannot be played.
-pub fn event(
-    plan: Plan,
-    serve: ServeConfig,
-    playing: &Playing,
-    open_screen: OpenScreen,
-) -> Result<Exit, Failure> {
-    host(plan, playing, open_screen, &mut |plan, sink, operations| {
-        network(serve.clone(), plan, (sink, operations), None, &aloud()).map(Some)
-    })
 }
 
 /// An address that the events of a hall share.

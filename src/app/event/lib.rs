@@ -28,6 +28,7 @@ pub mod replay;
 pub mod reread;
 pub mod rerun;
 mod run;
+mod runner;
 mod signals;
 pub mod tuning;
 

@@ -2,16 +2,17 @@
 //! and notes those that cannot be played. All state is in the database.
 
 use crate::{
-    EventRun, Exit, Failure, aloud,
-    gallery::{Gallery, KEPT as SHOWN, Shown},
+    Exit, Failure, Playing, aloud,
+    gallery::{Gallery, KEPT as SHOWN, ListedEvent},
     output,
-    prepare::{self, identify, listen, look, openings},
+    prepare::{self, listen, look},
+    run::PagesAt,
+    runner::{EventRunner, Prepared, halts},
     told_end,
 };
 use arena::{
     Say, Shutdown,
-    dispatcher::{self, Finished, OpenEvent, RunError},
-    preflight::Findings,
+    dispatcher::RunError,
     turnstile::{Lane, Turnstile},
 };
 use journal::{Bounds, QueuedTest, StoreError, TestChange, Tests, Writer, now};
@@ -19,8 +20,8 @@ use laboratory::{
     Built, Cache, LabError, NotBuilt,
     queue::{Candidate, chosen},
 };
-use plan::Plan;
-use referee::{entry::GameId, number::number, opening::Opening};
+use plan::{Event, Plan};
+use referee::{entry::GameId, number::number};
 use report::{Commits, EventInfo, Report, verdict_words};
 use std::{
     collections::BTreeMap,
@@ -124,16 +125,16 @@ struct Runner<'a> {
 }
 
 /// A test that is played.
-struct Playing {
+struct RunningTest {
     shutdown: Shutdown,
     lane: Arc<Lane>,
 }
 
 /// How the playing of a test ended.
-type Ended = (QueuedTest, Result<Played, Failure>);
+type Ended = (QueuedTest, Result<PlayedTest, Failure>);
 
 /// What was played of a test.
-struct Played {
+struct PlayedTest {
     interrupted: bool,
     /// The result in words.
     words: String,
@@ -186,7 +187,7 @@ impl Runner<'_> {
     fn step<'scope, 'env>(
         &'env self,
         store: &Writer,
-        playing: &mut BTreeMap<u64, Playing>,
+        playing: &mut BTreeMap<u64, RunningTest>,
         scope: &'scope Scope<'scope, 'env>,
         ended: &Sender<Ended>,
     ) -> Result<bool, Failure> {
@@ -223,8 +224,9 @@ impl Runner<'_> {
         for test in tests.iter().skip(tests.len().saturating_sub(SHOWN)) {
             // Without its plan, its line in the list is what is left of it.
             let Ok(plan) = self.plan(test) else { continue };
-            let title = title(test);
-            self.gallery.show(Shown::of(&test.event, &title, &test.note, &plan), |_| (), None)?;
+            let (title, event) = (title(test), Event::from(plan));
+            let listed = ListedEvent { name: &test.event, title: &title, note: &test.note, event: &event };
+            self.gallery.show(listed, None)?;
             self.gallery.tell(&test.event, Doing::Stopped);
         }
         Ok(())
@@ -243,13 +245,13 @@ impl Runner<'_> {
     fn begin<'scope, 'env>(
         &'env self,
         test: QueuedTest,
-        playing: &mut BTreeMap<u64, Playing>,
+        playing: &mut BTreeMap<u64, RunningTest>,
         scope: &'scope Scope<'scope, 'env>,
         ended: &Sender<Ended>,
     ) {
         err_line!("test {}: {}", test.number, notation::printable(test.title.as_bytes()));
         let (shutdown, lane) = (Shutdown::default(), Arc::new(self.turnstile.lane(test.share)));
-        playing.insert(test.number, Playing { shutdown: shutdown.clone(), lane: lane.clone() });
+        playing.insert(test.number, RunningTest { shutdown: shutdown.clone(), lane: lane.clone() });
         let ended = ended.clone();
         scope.spawn(move || told_end(test.clone(), &ended, || self.play(&test, &shutdown, lane)));
     }
@@ -261,23 +263,23 @@ impl Runner<'_> {
     fn note(
         &self,
         store: &Writer,
-        playing: &mut BTreeMap<u64, Playing>,
+        playing: &mut BTreeMap<u64, RunningTest>,
         (test, ended): Ended,
     ) -> Result<(), Failure> {
         let asked = playing.remove(&test.number).is_none_or(|it| it.shutdown.is_finishing());
         let fault = match ended {
-            Ok(Played { halted: Some(why), .. }) => why,
-            Ok(Played { interrupted: true, words, .. }) => {
+            Ok(PlayedTest { halted: Some(why), .. }) => why,
+            Ok(PlayedTest { interrupted: true, words, .. }) => {
                 if asked {
                     err_line!("test {} waits: {words}", test.number);
                 }
                 return Ok(());
             }
-            Ok(Played { words, .. }) => {
+            Ok(PlayedTest { words, .. }) => {
                 err_line!("test {} is over: {words}", test.number);
                 return Ok(());
             }
-            Err(failure) if is_interruption(&failure) => return Ok(()),
+            Err(failure) if Exit::from(&failure) == Exit::Stopped => return Ok(()),
             Err(failure) if is_of_the_machine(&failure) => return Err(failure),
             Err(failure) => failure.to_string(),
         };
@@ -291,27 +293,28 @@ impl Runner<'_> {
     }
 
     /// Plays a test until it is over, or `shutdown`.
-    fn play(&self, test: &QueuedTest, shutdown: &Shutdown, lane: Arc<Lane>) -> Result<Played, Failure> {
-        let mut plan = self.plan(test)?;
+    fn play(&self, test: &QueuedTest, shutdown: &Shutdown, lane: Arc<Lane>) -> Result<PlayedTest, Failure> {
+        let (say, title) = (self.say(test), title(test));
         // A build and a look at engines would take time from the games of others.
-        let prepared = self.turnstile.alone(|| self.prepare(&mut plan, shutdown))?;
-        let Some(Prepared { _builds, lines, found }) = prepared else {
-            return Ok(Played { interrupted: true, words: "nothing was begun".to_owned(), halted: None });
+        let prepare = |plan: &mut Plan| {
+            let mut prepared = self.turnstile.alone(|| self.prepare(plan, shutdown, &say))?;
+            prepared.lane = Some(lane.clone());
+            Ok(prepared)
         };
-        let identities = identify(&plan, &found.shown, &aloud())?;
-        let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines).sharing(lane);
-        let mut run = EventRun::plain(plan.clone(), self.say(test));
-        event.words().iter().for_each(|words| (run.say)(words));
-        let title = title(test);
-        let shown = Shown::of(&test.event, &title, &test.note, &plan);
-        run.readers.extend(self.gallery.show(shown, |office| office.open(event.operations()), None)?);
-        run.notify()?;
-        let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, shutdown)?;
-        run.finish();
-        if finished.interrupted || finished.halted {
+        let (name, title, note) = (&test.event, Some(title.as_str()), &test.note);
+        let pages = PagesAt::Gallery { gallery: &self.gallery, name, title, note };
+        let how = (&prepare as _, &Playing::default());
+        let played =
+            EventRunner::beside(how, shutdown, say.clone(), pages).arranged(self.plan(test)?, None)?;
+        played.run.finish();
+        let finished = played.finished;
+        if !finished.is_complete() {
             self.gallery.tell(&test.event, Doing::Stopped);
         }
-        Ok(played(&plan, &finished))
+        let plan = &finished.plan;
+        let report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
+        let halted = finished.halted.then(|| halts(&finished));
+        Ok(PlayedTest { interrupted: finished.interrupted, words: verdict_words(&report), halted })
     }
 
     fn say(&self, test: &QueuedTest) -> Say {
@@ -337,14 +340,14 @@ impl Runner<'_> {
         Ok(plan)
     }
 
-    /// Builds the engines and has them make a move; `None`: it is not wanted any more.
-    fn prepare(&self, plan: &mut Plan, shutdown: &Shutdown) -> Result<Option<Prepared>, Failure> {
+    /// Builds the engines and has them make a move.
+    fn prepare(&self, plan: &mut Plan, shutdown: &Shutdown, say: &Say) -> Result<Prepared, Failure> {
         if shutdown.is_finishing() {
-            return Ok(None);
+            return Err(LabError::Interrupted.into());
         }
         let builds = prepare::build(plan, &self.cache, shutdown, &aloud())?;
         refuse_same_program(&builds)?;
-        Ok(Some(Prepared { _builds: builds, lines: openings(plan)?, found: look(plan)? }))
+        Prepared::new(plan, builds, say.clone(), look)
     }
 
     /// Takes the moves of old tests away, but for those of the newest that are over.
@@ -377,14 +380,6 @@ fn title(test: &QueuedTest) -> String {
     format!("{} · {}", test.event, test.title)
 }
 
-/// What a test needs for its games.
-struct Prepared {
-    /// Keeps the builds in the cache.
-    _builds: Vec<Built>,
-    lines: Vec<Opening>,
-    found: Findings,
-}
-
 /// Refuses a test whose two programs are one.
 ///
 /// # Errors
@@ -396,24 +391,6 @@ pub fn refuse_same_program(builds: &[Built]) -> Result<(), Failure> {
             new.commit, old.commit
         ))),
         _ => Ok(()),
-    }
-}
-
-fn played(plan: &Plan, finished: &Finished) -> Played {
-    let report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
-    let halts = finished.standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt));
-    let halted = finished.halted.then(|| halts.collect::<Vec<_>>().join("; "));
-    Played { interrupted: finished.interrupted, words: verdict_words(&report), halted }
-}
-
-/// True if a test was given up because it was asked for.
-fn is_interruption(failure: &Failure) -> bool {
-    match failure {
-        Failure::Lab(LabError::Interrupted) => true,
-        Failure::NotBuilt(NotBuilt(faults)) => {
-            faults.iter().any(|(_, _, fault)| matches!(fault, LabError::Interrupted))
-        }
-        _ => false,
     }
 }
 

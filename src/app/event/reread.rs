@@ -34,8 +34,8 @@ impl fmt::Debug for Reread {
     }
 }
 
-/// A hall around an event, which lends cores and licences to its games.
-pub(crate) trait Around: Send + Sync {
+/// The other events of a hall, which share cores and licences with an event that an engine is to join.
+pub(crate) trait Neighbours: Send + Sync {
     /// Waits for the licences that a look at newcomers needs, the last engines of a plan.
     fn licensed(&self, plan: &Plan, newcomers: &[EnginePlan]) -> Result<Option<Permit>, Failure>;
 
@@ -46,7 +46,7 @@ pub(crate) trait Around: Send + Sync {
 /// The file of a running event.
 pub(crate) struct RunningFile {
     reread: Reread,
-    around: Option<Box<dyn Around>>,
+    neighbours: Option<Box<dyn Neighbours>>,
     name: String,
     database: PathBuf,
     say: Say,
@@ -56,14 +56,15 @@ pub(crate) struct RunningFile {
 }
 
 impl RunningFile {
-    pub fn new(reread: Reread, plan: &Plan, say: Say, shutdown: Shutdown) -> Self {
+    pub fn new(
+        reread: Reread,
+        neighbours: Option<Box<dyn Neighbours>>,
+        plan: &Plan,
+        say: Say,
+        shutdown: Shutdown,
+    ) -> Self {
         let (name, database) = (plan.name.clone(), plan.database.clone());
-        Self { reread, around: None, name, database, say, shutdown, in_use: Mutex::default() }
-    }
-
-    /// The file of an event of a hall.
-    pub fn within(self, around: impl Around + 'static) -> Self {
-        Self { around: Some(Box::new(around)), ..self }
+        Self { reread, neighbours, name, database, say, shutdown, in_use: Mutex::default() }
     }
 
     /// Reads the file, compares it with the event, and tries what is new in it.
@@ -88,14 +89,14 @@ impl RunningFile {
             let built = build(&mut tried, &Cache::here()?, &self.shutdown, &self.say)?;
             self.in_use.lock().extend(built);
         }
-        let around = self.around.as_deref();
-        let permit = around.map(|around| around.licensed(&plan, &tried.engines)).transpose()?;
+        let neighbours = self.neighbours.as_deref();
+        let permit = neighbours.map(|others| others.licensed(&plan, &tried.engines)).transpose()?;
         // One after the other: the games of the others go on.
         let found = sound(preflight::look_in_turn(&tried, &self.say))?;
         drop(permit);
         let identities = identify(&tried, &found.shown, &self.say)?;
         resume::check_newcomers(&plan, &identities)?;
-        around.map(|around| around.take_in(&plan, &tried.engines, &found.engines)).transpose()?;
+        neighbours.map(|others| others.take_in(&plan, &tried.engines, &found.engines)).transpose()?;
         let ready = tried.engines.into_iter().zip(identities).zip(found.engines).zip(configurations);
         Ok(ready
             .map(|(((engine, identity), facts), configuration)| Newcomer {

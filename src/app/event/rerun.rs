@@ -2,13 +2,13 @@
 //! of the arbiter, which it is.
 
 use crate::Failure;
-use arena::operations::Operations;
+use arena::open_journal::OpenJournal;
 use contest::fault_limit::is_faulted;
-use journal::{EventHead, EventSummary, GameRow, Journal, Moves, Store};
+use journal::{EventHead, EventSummary, GameRow, Store};
 use platform::account::User;
 use referee::{
-    entry::{Entry, GameId},
-    operation::{Action, InForce, NamedGame},
+    entry::GameId,
+    operation::{Action, NamedGame},
 };
 use report::{event_info, plan};
 use words::Language;
@@ -50,14 +50,9 @@ pub fn reopen(
 ) -> Result<Rerun, Failure> {
     let fingerprint = store.fingerprint(&event.name)?.unwrap_or_default();
     let EventSummary { name, kind, plan: stored, .. } = event;
-    let opening =
-        Journal::open(store.path(), &EventHead { name, kind, plan: stored, fingerprint: &fingerprint })?;
-    let mut standings = event_info(event, plan(event)?).standings();
-    let mut in_force = InForce::default();
-    opening.replay(Moves::Without, &mut |stamped| {
-        if let Entry::Operator(operation) = &stamped.entry {
-            in_force.fold(operation);
-        }
+    let head = EventHead { name, kind, plan: stored, fingerprint: &fingerprint };
+    let begun = |_: &_| Ok::<_, Failure>(event_info(event, plan(event)?).standings());
+    let (open, standings) = OpenJournal::open(store.path(), &head, begun, |standings, stamped| {
         standings.fold(&stamped.entry);
     })?;
     let mut rerun = Rerun::default();
@@ -81,12 +76,11 @@ pub fn reopen(
         return Ok(rerun);
     }
     let by = by(named)?;
-    opening.writer().reopen(event.id)?;
-    let operations = Operations::new(in_force, opening.sink());
+    open.opening.writer().reopen(event.id)?;
     for action in actions {
-        operations.record(&by, reason, None, action);
+        open.operations.record(&by, reason, None, action);
     }
-    opening.start(vec![], || ())?.finish()?;
+    open.start(vec![], || ())?.finish()?;
     Ok(rerun)
 }
 

@@ -1,19 +1,30 @@
 //! What surrounds a running event: its screen, pages and notices, the watch over the disk, and the operator's door.
 
 use crate::notify::{Notifier, Subject};
-use crate::{Failure, door::Door, judge::Judge, output, pages};
+use crate::{
+    Failure, Playing,
+    door::Door,
+    gallery::{Gallery, ListedEvent},
+    judge::Judge,
+    league::{Network, registers},
+    output::{self, Printable},
+    pages,
+    play::event_file,
+};
 use arena::{
     Say, Shutdown,
     boards::LiveBoards,
     disk::{self, DiskNews, DiskWatch},
     dispatcher::Company,
     operations::Operations,
+    remote::Remote,
     resting::RestingThread,
 };
 use contest::standings::LookUp;
 use journal::{Read, Reader, now};
 use plan::{Event, NoticeKind, Plan, StoredPlan, time_text};
 use referee::{opening::Openings, sink::Sink};
+use report::{Announcer, EventInfo, progress::Progress};
 use std::{
     fmt,
     io::{self, IsTerminal as _, Write},
@@ -23,7 +34,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use web::{Office, Server, arbiter::Entrance};
+use web::{Office, Registers, Server, arbiter::Entrance};
 use words::Language;
 
 /// The terminal of the user: its language, and what opens the dashboard on it.
@@ -113,6 +124,31 @@ impl fmt::Display for Stay {
     }
 }
 
+/// Where the pages of an event are.
+pub(crate) enum PagesAt<'a> {
+    /// At addresses of its own: these, or without such those of its configuration.
+    Own(&'a [SocketAddr]),
+    /// In a gallery, if that is open; otherwise at those of its configuration.
+    Gallery {
+        gallery: &'a Gallery,
+        /// Its unique name there.
+        name: &'a str,
+        /// What it is called; `None`: by its own name.
+        title: Option<&'a str>,
+        /// What is to be known of it; may be empty.
+        note: &'a str,
+    },
+}
+
+/// Who gets accounts for the games of an event; `None`: it has no arbiter.
+pub(crate) fn registers_of(event: &Event) -> Option<Registers> {
+    match event {
+        Event::Arranged { .. } => Some(Registers::Configured),
+        Event::League(config) => Some(registers(config.login)),
+        Event::Seat(_) => None,
+    }
+}
+
 /// Everything around a running event. Its parts are closed in the order of the fields: no operator after the last game,
 /// and pages until the last notice is delivered.
 pub(crate) struct EventRun {
@@ -134,9 +170,16 @@ pub(crate) struct EventRun {
 }
 
 impl EventRun {
-    /// An event without a screen.
-    pub fn plain(event: impl Into<Event>, say: Say) -> Self {
-        Self {
+    /// An event, on the dashboard if that is wanted and there is a terminal for it.
+    pub fn new(
+        event: Event,
+        say: Say,
+        open: Option<OpenScreen>,
+        scale: Option<LookUp>,
+        boards: Option<Arc<LiveBoards>>,
+    ) -> Result<Self, Failure> {
+        let screen = open.map(|it| (it.open)(it.language, &event, scale, boards)).transpose()?.flatten();
+        let mut run = Self {
             door: None,
             disk: None,
             judge: None,
@@ -145,21 +188,10 @@ impl EventRun {
             pages: None,
             game_lines: None,
             readers: vec![],
-            event: event.into(),
+            event,
             note: say.clone(),
             say,
-        }
-    }
-
-    /// An event on the dashboard, if it is wanted and there is a terminal for it.
-    pub fn on_screen(
-        event: impl Into<Event>,
-        open: Option<OpenScreen>,
-        scale: Option<LookUp>,
-        boards: Option<Arc<LiveBoards>>,
-    ) -> Result<Self, Failure> {
-        let mut run = Self::plain(event, aloud());
-        let screen = open.map(|it| (it.open)(it.language, &run.event, scale, boards)).transpose()?.flatten();
+        };
         if let Some(Screen { feed, game_lines, say, note, linger }) = screen {
             (run.say, run.note, run.linger, run.game_lines) = (say, note, Some(linger), Some(game_lines));
             run.readers.push(Reader::new("dashboard", feed));
@@ -167,25 +199,74 @@ impl EventRun {
         Ok(run)
     }
 
-    /// Opens the pages, if they are wanted, prints their addresses, and opens the channels of the notices. Addresses of
-    /// the command line replace those of the configuration.
+    /// Prints lines about the games, and writes the file of the entries.
+    pub fn announce(
+        &mut self,
+        info: EventInfo,
+        playing: &Playing,
+        progress: Option<Progress>,
+    ) -> Result<(), Failure> {
+        if self.game_lines.is_none() && playing.events.is_none() {
+            return Ok(());
+        }
+        let mut announcer = Announcer::new(info);
+        if let Some(lines) = self.game_lines.take() {
+            announcer.lines = Some(Box::new(Printable::new(lines)));
+        }
+        (announcer.progress, announcer.quiet) = (progress, playing.quiet);
+        announcer.json = playing.events.as_deref().map(event_file).transpose()?;
+        self.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
+        Ok(())
+    }
+
+    /// Lets remote players see the event; returns their source, and their way in.
+    pub fn admit_players(&mut self, network: Network, quiet: bool) -> (Remote, Entrance) {
+        let Network { remote, reader, listening, entrance, visits } = network;
+        if self.has_screen() {
+            // They were printed before there was a screen.
+            listening.iter().for_each(|line| (self.say)(line));
+        }
+        if !quiet {
+            visits.write_to(self.note.clone());
+        }
+        self.readers.push(reader);
+        (remote, entrance)
+    }
+
+    /// Opens the pages, if they are wanted, and the channels of the notices. Returns the office of the arbiter's pages.
     pub fn publish(
         &mut self,
-        addresses: &[SocketAddr],
-        office: Option<(&Office, Option<Entrance>)>,
+        at: &PagesAt<'_>,
+        entrance: Option<Entrance>,
         boards: Option<Arc<LiveBoards>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Office>, Failure> {
         let event = &self.event;
-        self.pages = pages::open(event.http(), addresses, event.database(), event.name(), office, boards)?;
-        if let Some(pages) = &self.pages {
-            pages::lines(pages.addresses()).iter().for_each(|line| (self.say)(line));
-            self.readers.push(pages.reader());
-        }
-        self.notify()
+        let office = match *at {
+            PagesAt::Gallery { gallery, name, title, note } if gallery.is_open() => {
+                let title = title.unwrap_or(event.name());
+                let (readers, office) = gallery.show(ListedEvent { name, title, note, event }, entrance)?;
+                self.readers.extend(readers);
+                office
+            }
+            _ => {
+                let addresses = if let PagesAt::Own(addresses) = *at { addresses } else { &[] };
+                let office = registers_of(event).map(|registers| Office::new(event.database(), registers));
+                let door = office.as_ref().map(|office| (office, entrance));
+                self.pages =
+                    pages::open(event.http(), addresses, event.database(), event.name(), door, boards)?;
+                if let Some(pages) = &self.pages {
+                    pages::lines(pages.addresses()).iter().for_each(|line| (self.say)(line));
+                    self.readers.push(pages.reader());
+                }
+                office
+            }
+        };
+        self.notify()?;
+        Ok(office)
     }
 
     /// Opens the channels of the notices.
-    pub fn notify(&mut self) -> Result<(), Failure> {
+    fn notify(&mut self) -> Result<(), Failure> {
         let stored = StoredPlan::from(&self.event);
         let (name, database) = (self.event.name().to_owned(), self.event.database().to_owned());
         let fault_limits = stored.fault_limits().collect();

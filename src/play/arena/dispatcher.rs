@@ -21,6 +21,7 @@ use crate::{
     identity::Engine,
     joining::own_name,
     note::{DeskNote, Ended, Note, NotesDesk, Over, PlayedJob},
+    open_journal::OpenJournal,
     operations::{Asked, GamesDesk, Operations},
     play::Fixture,
     preflight::{self, Placement},
@@ -38,7 +39,7 @@ use contest::{
     stage,
     standings::{REPEATS, Standings},
 };
-use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, StoreError, Writer};
+use journal::{EventId, Fleet, Journal, Moves, Reader, StoreError, Writer};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Color, Outcome,
@@ -105,15 +106,13 @@ impl Finished {
 pub struct OpenEvent<'a> {
     plan: &'a Plan,
     test: Option<Sprt>,
-    opening: Opening,
+    journal: OpenJournal,
     standings: Standings,
-    closed: bool,
     words: Vec<String>,
     /// The parts of the fingerprint of the last engines of the plan, which are about to join.
     pending: Vec<String>,
     engines: Vec<EngineFacts>,
     identities: Arc<[Option<Arc<Engine>>]>,
-    operations: Operations,
     steering: Option<Box<dyn Steering>>,
     lane: Option<Arc<Lane>>,
     begins_paused: bool,
@@ -144,30 +143,16 @@ impl<'a> OpenEvent<'a> {
     pub fn open(plan: &'a Plan, identities: Vec<Engine>) -> Result<Self, RunError> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
         let identities = by_player(plan, identities);
-        let Resumed { opening, words, pending } = resume::open(plan, &identities)?;
-        let mut standings = Standings::new(&plan.stages, plan.engines.len() - pending.len())
-            .with_rules(plan.ranking.clone())
-            .with_fault_limits(plan.fault_limits());
-        let (mut closed, mut in_force) = (false, InForce::default());
-        opening.replay(Moves::Without, &mut |stamped| {
-            closed |= stamped.entry == Entry::Closed;
-            if let Entry::Operator(operation) = &stamped.entry {
-                in_force.fold(operation);
-            }
-            standings.fold(&stamped.entry);
-        })?;
-        let operations = Operations::new(in_force, opening.sink());
+        let (journal, Resumed { standings, words, pending }) = resume::open(plan, &identities)?;
         Ok(Self {
             plan,
             test,
-            opening,
+            journal,
             standings,
-            closed,
             words,
             pending,
             engines: vec![],
             identities,
-            operations,
             steering: None,
             lane: None,
             begins_paused: false,
@@ -197,7 +182,7 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn steered_by(self, mut steering: Box<dyn Steering>) -> Result<Self, RunError> {
-        self.opening.replay(Moves::Without, &mut |stamped| {
+        self.journal.opening.replay(Moves::Without, &mut |stamped| {
             let _heard_before = steering.fold(&stamped.entry);
         })?;
         Ok(Self { steering: Some(steering), ..self })
@@ -216,7 +201,7 @@ impl<'a> OpenEvent<'a> {
 
     /// True if it was played to its end before.
     pub fn is_closed(&self) -> bool {
-        self.closed
+        self.journal.is_closed
     }
 
     /// What was played before.
@@ -226,12 +211,12 @@ impl<'a> OpenEvent<'a> {
 
     /// The operator's handle.
     pub fn operations(&self) -> Operations {
-        self.operations.clone()
+        self.journal.operations.clone()
     }
 
     /// The event's row in the database.
     pub fn event(&self) -> EventId {
-        self.opening.event().event
+        self.journal.opening.event().event
     }
 
     /// What plays now, by player; `None` for those who are not started here.
@@ -245,7 +230,7 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_fleet(&self, key: &str) -> Result<Fleet, StoreError> {
-        self.opening.writer().begin_fleet(self.event(), key)
+        self.journal.opening.writer().begin_fleet(self.event(), key)
     }
 
     /// Notes the speed that all machines of the event are compared with, as JSON.
@@ -253,12 +238,12 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// When the database cannot be written.
     pub fn set_reference(&self, speed: &str) -> Result<(), StoreError> {
-        self.opening.writer().set_reference(self.event(), speed)
+        self.journal.opening.writer().set_reference(self.event(), speed)
     }
 
     /// The sink of the event, for seats and games.
     pub fn sink(&self) -> Arc<dyn Sink> {
-        self.opening.sink()
+        self.journal.opening.sink()
     }
 
     /// What the look has seen of the engines that are started here.
@@ -277,12 +262,12 @@ impl<'a> OpenEvent<'a> {
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
         let event = self.event();
-        if self.closed {
-            let (standings, store) = (self.standings, self.opening.into_store());
+        if self.is_closed() {
+            let (standings, store) = (self.standings, self.journal.opening.into_store());
             let plan = Arc::new(self.plan.clone());
             return Ok(Finished { standings, interrupted: false, halted: false, store, event, plan });
         }
-        let (identities, resumed) = (self.identities.clone(), self.opening.event().resumed);
+        let (identities, resumed) = (self.identities.clone(), self.journal.opening.event().resumed);
         let (pending, begins_paused) = (self.pending.clone(), self.begins_paused && !resumed);
         let warnings = self.warnings();
         let mut dispatcher = Dispatcher::start(self, company, shutdown)?;
@@ -303,9 +288,9 @@ impl<'a> OpenEvent<'a> {
             lane.on_turn(move || drop(turns.send(Note::Turn)));
         }
         let desk: Arc<dyn GamesDesk> = Arc::new(NotesDesk(notes.clone()));
-        self.operations.set_games(Some(desk));
+        self.journal.operations.set_games(Some(desk));
         WorkerContext {
-            sink: self.opening.sink(),
+            sink: self.sink(),
             notes: notes.clone(),
             field: Field::new(
                 self.plan.engines.iter().cloned().map(Arc::new).zip(self.identities.iter().cloned()),
@@ -315,7 +300,7 @@ impl<'a> OpenEvent<'a> {
             spare: Arc::new(Semaphore::new(SPARE_ENGINES)),
             recorder: None,
             adjourn: shutdown.adjourning().clone(),
-            interventions: self.operations.interventions(),
+            interventions: self.journal.operations.interventions(),
         }
     }
 }
@@ -407,16 +392,16 @@ impl<'a> Dispatcher<'a> {
     fn start(event: OpenEvent<'a>, company: Company, shutdown: &'a Shutdown) -> Result<Self, RunError> {
         let plan = Arc::new(event.plan.clone());
         let round_break = plan.round_break;
-        let Company { openings, remote, machines, mut readers, say, disk } = company;
-        readers.push(event.operations.reader());
-        let recorded = start_recorder(&plan.name, &plan.log, event.opening.sink(), &say)?;
+        let Company { openings, remote, machines, readers, say, disk } = company;
+        let recorded = start_recorder(&plan.name, &plan.log, event.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         let context = WorkerContext {
             recorder: recorded.as_ref().map(Recorded::handle),
             ..event.connect(&notes, remote.as_ref(), shutdown)
         };
-        let (next_game, failed) = (event.opening.event().next_game, notes.clone());
-        let journal = event.opening.start(readers, move || drop(failed.send(Note::Failed)))?;
+        let (next_game, failed) = (event.journal.opening.event().next_game, notes.clone());
+        let operations = event.operations();
+        let journal = event.journal.start(readers, move || drop(failed.send(Note::Failed)))?;
         let Placement { workers, claimed, words } = match plan.concurrency {
             0 if machines.is_some() => Placement::default(),
             _ => preflight::placement(&plan, &event.engines),
@@ -446,7 +431,7 @@ impl<'a> Dispatcher<'a> {
             say,
             disk,
             recorded,
-            operations: event.operations,
+            operations,
             orders: HashMap::new(),
             steering: event.steering,
             rest: Break::new(round_break, has_played.then(Instant::now)),

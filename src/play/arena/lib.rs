@@ -22,6 +22,7 @@ pub mod identity;
 pub mod joining;
 pub mod lag;
 pub mod note;
+pub mod open_journal;
 pub mod operations;
 pub mod play;
 pub mod preflight;

@@ -4,14 +4,13 @@ use crate::{
     error::RunError,
     identity::Engine,
     joining::{self, Known},
+    open_journal::OpenJournal,
 };
 use contest::{
     schedule::{Joined, Stage, size::Resizing},
     standings::Standings,
 };
-use journal::{
-    EventHead, EventId, GameFilter, Journal, Moves, Opening, Rescheduled, Store, StoreError, Writer,
-};
+use journal::{EventHead, EventId, GameFilter, Moves, Opening, Rescheduled, Store, StoreError, Writer};
 use plan::{EnginePlan, Fingerprint, Plan, StoredPlan, format_words};
 use referee::{
     entry::{GameId, PlayerId},
@@ -20,9 +19,10 @@ use referee::{
 };
 use std::{io, sync::Arc};
 
-/// An opened event, and what people should know of it.
+/// An event that is begun or taken up, and what people should know of it.
 pub(crate) struct Resumed {
-    pub(crate) opening: Opening,
+    /// What was played before.
+    pub(crate) standings: Standings,
     pub(crate) words: Vec<String>,
     /// The parts of the fingerprint of the last engines of the plan, which have not joined the event yet.
     pub(crate) pending: Vec<String>,
@@ -91,41 +91,63 @@ fn cannot_join(plan: &Plan, newcomers: &[NewEngine], why: &str) -> RunError {
 
 /// Opens the event of a plan and refuses what would mix games that are not comparable. The engines that play are given
 /// by player; `None` for one that is not started here.
-pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resumed, RunError> {
+pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<(OpenJournal, Resumed), RunError> {
     let fingerprint = fingerprint(plan)?;
     let (plan_json, fingerprint_json) = (StoredPlan::from(plan).to_json(), json(&fingerprint)?);
     let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
-    let opening = Journal::open(&plan.database, &head)?;
+    OpenJournal::open(
+        &plan.database,
+        &head,
+        |opening| {
+            let (words, pending) = take_up(plan, engines, &head, &fingerprint, opening)?;
+            let standings = Standings::new(&plan.stages, plan.engines.len() - pending.len())
+                .with_rules(plan.ranking.clone())
+                .with_fault_limits(plan.fault_limits());
+            Ok(Resumed { standings, words, pending })
+        },
+        |resumed, stamped| resumed.standings.fold(&stamped.entry),
+    )
+}
+
+/// Compares a plan with its event, and brings the event to the size of the plan. Returns what people should know, and the
+/// parts of the fingerprint of the engines that are new.
+fn take_up(
+    plan: &Plan,
+    engines: &[Option<Arc<Engine>>],
+    head: &EventHead<'_>,
+    fingerprint: &Fingerprint,
+    opening: &Opening,
+) -> Result<(Vec<String>, Vec<String>), RunError> {
     if !opening.event().resumed {
         refuse_replacements(plan)?;
-        return Ok(Resumed { opening, words: vec![], pending: vec![] });
+        return Ok((vec![], vec![]));
     }
     let operations = opening.store().operations(opening.event().event)?;
     let has_begun = opening.event().next_game > GameId(1);
     let before = Begun::of(&opening.event().fingerprint, &operations, has_begun)?;
-    let (changes, newcomers) = before.compare(plan, &fingerprint)?;
+    let (changes, newcomers) = before.compare(plan, fingerprint)?;
     if !changes.is_empty() {
         return Err(RunError::Changed { name: plan.name.clone(), changes });
     }
     let known = plan.engines.len() - newcomers.len();
     let stages = before.fingerprint.stages();
     let complete = newcomers.is_empty()
-        && is_closed(&opening)?
+        && is_closed(opening)?
         && stages.as_ref().is_none_or(|stages| *stages == plan.stages);
     let identities = last_identities(opening.store(), opening.event().event, known)?;
     let recovery = opening.event().recovery();
     let mut words = Vec::from_iter(recovery.map(|text| format!("{text}; what followed is played again")));
     words.extend(compare(plan, &engines[..known], &identities, complete)?);
     refuse_doubles(plan, engines, &identities)?;
-    words.extend(resize(plan, &before, known, &head, &opening)?);
-    if !newcomers.is_empty() && is_closed(&opening)? {
+    words.extend(resize(plan, &before, known, head, opening)?);
+    if !newcomers.is_empty() && is_closed(opening)? {
         opening.writer().reopen(opening.event().event)?;
     }
     // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
     // for files where the last run wrote them.
-    opening.writer().replan(opening.event().event, &plan_json)?;
+    opening.writer().replan(opening.event().event, head.plan)?;
     let pending = newcomers.into_iter().map(|(_, configuration)| configuration).collect();
-    Ok(Resumed { opening, words, pending })
+    Ok((words, pending))
 }
 
 /// The engines at the end of a plan that its event, which is played, has not: each with its part of the fingerprint.

@@ -26,7 +26,10 @@ mod tls;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::{disk::DiskWatch, dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
+use arena::{
+    disk::DiskWatch, dispatcher::start_recorder, identity::Engine, lag::SchedulerLag,
+    open_journal::OpenJournal,
+};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use identity::Notice;
@@ -93,7 +96,8 @@ impl Client {
     ) -> Result<Self, StoreError> {
         let plan = StoredPlan::from(&config).to_json();
         let head = EventHead { name: &config.name, kind: KIND, plan: &plan, fingerprint: "{}" };
-        let opening = Journal::open(&config.database, &head)?;
+        let (open, cut_off) = OpenJournal::open(&config.database, &head, cut_off, |_, _| ())?;
+        let opening = &open.opening;
         let mut players = opening.players().to_vec();
         if !players.contains(&config.login.name) {
             players.push(config.login.name.clone());
@@ -102,9 +106,9 @@ impl Client {
         let known = opening.store().identities(opening.event().event)?;
         let before = known.into_iter().rev().find(|known| Some(known.player.index()) == us);
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
-        let (cut_off, recovery) = (cut_off(&opening)?, opening.event().recovery());
+        let recovery = opening.event().recovery();
         let failed = shutdown.clone();
-        let journal = opening.start(audience.readers, move || failed.adjourn())?;
+        let journal = open.opening.start(audience.readers, move || failed.adjourn())?;
         journal.happened(opened(&config, players.clone(), resumed));
         recovery.into_iter().for_each(|text| journal.happened(Entry::Fault { player: None, text }));
         for (game, name) in &cut_off {

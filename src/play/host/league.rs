@@ -24,14 +24,14 @@ use arena::{
     Say, Shutdown,
     actor_thread::ActorThread,
     disk::DiskWatch,
+    open_journal::OpenJournal,
     operations::{Interventions, Operations},
     play::{GameContext, play},
 };
-use journal::{EventHead, Journal, Moves, Reader, StoreError};
+use journal::{EventHead, Journal, Reader, StoreError};
 use plan::{StoredPlan, serve::ServeConfig};
 use referee::{
     entry::{Entry, GameId},
-    operation::InForce,
     sink::{Buoy, Sink},
 };
 use seat::transcript::Transcripts;
@@ -70,16 +70,9 @@ impl League {
         let path = config.database.clone();
         let plan = StoredPlan::from(&config).to_json();
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
-        let opening = Journal::open(&path, &head)?;
-        let mut in_force = InForce::default();
-        opening.replay(Moves::Without, &mut |stamped| {
-            if let Entry::Operator(operation) = &stamped.entry {
-                in_force.fold(operation);
-            }
-            history.fold(stamped);
-        })?;
-        let operations = Operations::new(in_force, opening.sink());
-        readers.push(operations.reader());
+        let fold = |(): &mut (), stamped: &_| history.fold(stamped);
+        let (open, ()) = OpenJournal::open(&path, &head, |_| Ok::<_, StoreError>(()), fold)?;
+        let (opening, operations) = (&open.opening, open.operations.clone());
         let recovery = opening.event().recovery();
         let buoys = opening.store().buoys(opening.event().event)?;
         let players = opening.players().to_vec();
@@ -92,7 +85,7 @@ impl League {
         let mut books = bookkeeping.reader();
         readers.push(Reader::new("league", move |batch| books(batch)));
         let failed = shutdown.clone();
-        let journal = opening.start(readers, move || failed.adjourn())?;
+        let journal = open.start(readers, move || failed.adjourn())?;
         journal.happened(roster::opened(&config.name, players, resumed));
         recovery.into_iter().for_each(|text| journal.happened(Entry::Fault { player: None, text }));
         let (config, event) = (Arc::new(config), journal.event());

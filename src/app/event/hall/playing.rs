@@ -1,36 +1,41 @@
-//! An event of a hall, on its thread: from its plan to its end.
+//! An event of a hall, on its thread: from its file to its end.
+//!
+//! An open league and an engine with a seat on a server take no place of the turnstile, as others decide when their games
+//! begin.
 
 use super::{Cue, Hall, Now, State, score::Score};
 use crate::{
-    EventRun, Failure,
-    gallery::Shown,
-    league,
-    play::{self, Network, Prepared},
-    prepare,
-    reread::{Around, Reread, RunningFile},
+    Failure, Playing,
+    gallery::{ListedEvent, games_of},
+    play, prepare,
+    reread::{Neighbours, Reread},
+    run::PagesAt,
+    runner::{EventRunner, Played, Prepared, Venue},
 };
 use arena::{
-    Shutdown,
+    Say, Shutdown,
     cores::EngineFacts,
-    dispatcher::{Company, Finished, OpenEvent, in_order},
+    dispatcher::Finished,
     operations::Operations,
     preflight,
-    remote::Remote,
     turnstile::{Lane, Permit, Turnstile},
 };
-use journal::{Reader, Store, now};
-use laboratory::{Built, Cache, LabError, NotBuilt};
-use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
+use client::{Finish, KIND};
+use contest::standings::Standings;
+use journal::{Moves, Reader, Store, now};
+use laboratory::{Cache, LabError};
+use plan::{ClientConfig, EnginePlan, Event, Plan, hall::is_licence_of};
 use referee::number::number;
-use report::{Announcer, EventInfo, ReportText};
+use report::{EventInfo, ReportText};
 use std::{
+    cell::Cell,
     io::{self, Write},
     path::PathBuf,
     sync::{Arc, Weak},
     thread,
     time::{Duration, Instant},
 };
-use web::{Office, Registers, arbiter::Entrance};
+use web::Doing;
 use words::Language;
 
 /// Time between two looks whether it is an event's turn to be prepared.
@@ -41,39 +46,61 @@ const LICENCE_PATIENCE: Duration = Duration::from_secs(60);
 const SHARE: u32 = 100;
 
 impl Hall<'_> {
-    /// Plays an event of a plan to its end, or until a signal.
-    pub(super) fn arranged(
-        &self,
-        cue: &Cue,
-        mut plan: Plan,
-        serve: Option<ServeConfig>,
-    ) -> Result<State, Failure> {
-        self.adapt(cue, &mut plan, serve.is_some())?;
-        if self.is_over(cue, &plan)? {
+    /// Plays an event to its end, or until it is stopped.
+    pub(super) fn play(&self, cue: &Cue, mut event: Event) -> Result<State, Failure> {
+        if let Event::Arranged { plan, serve } = &mut event {
+            self.adapt(cue, plan, serve.is_some())?;
+        }
+        if self.is_over(cue, &event)? {
+            (cue.say)("it is over; nothing is played");
+            self.gallery.show(cue.listed(&event), None)?;
+            if matches!(event, Event::Seat(_)) {
+                self.gallery.tell(&cue.name, Doing::Over);
+            }
             return Ok(State::Over);
         }
-        let Some((_builds, prepared)) = self.prepare(cue, &mut plan)? else { return Ok(State::Stopped) };
-        let places = self.turnstile.places();
-        let weight = preflight::cores_of_a_game(&plan, &prepared.engines).min(places);
-        // There may be as many games as there are places, so that their number can be changed while they are played;
-        // games that take no place are bounded by their players.
-        let wanted = plan.concurrency;
-        plan.concurrency = places.checked_div(weight).unwrap_or(wanted.max(plan.engines.len())).max(1);
-        let (lines, event) = play::open(&plan, false, prepared, &cue.say)?;
-        let lane = self.lane(cue, &plan, weight);
-        lane.set_most(wanted);
-        let event = event.sharing(lane);
-        *cue.score.lock() = Some(Score::new(&plan, event.standings()));
-        let mut run = EventRun::plain(plan.clone(), cue.say.clone());
-        run.readers.extend(self.readers(cue, &plan));
-        let (remote, entrance) = self.network(cue, &plan, serve, &event, &mut run)?;
-        self.publish(cue, &plan, &mut run, (event.operations(), entrance))?;
-        self.reload(cue, &plan, remote.is_some(), weight, &event);
-        run.admit(event.operations());
-        let company = run.company(in_order(lines, &plan))?;
-        self.running.set_operations(&cue.name, event.operations());
-        let finished = event.play(Company { remote, ..company }, &cue.shutdown)?;
-        self.finish(cue, &plan, run, &finished)
+        let (quiet, reread) = (self.options.quiet, Some(self.reread(&cue.name)));
+        let playing = Playing { quiet, reread, ..Playing::default() };
+        let venue = InHall { hall: self, cue, weight: Cell::new(1), total: games_of(&event) };
+        let lines = Lines { say: cue.say.clone(), line: vec![] };
+        let (name, note) = (&cue.name, &cue.terms.note);
+        let runner = EventRunner {
+            venue: &venue,
+            playing: &playing,
+            shutdown: &cue.shutdown,
+            say: cue.say.clone(),
+            screen: None,
+            game_lines: Some(Box::new(lines)),
+            pages: PagesAt::Gallery { gallery: &self.gallery, name, title: None, note },
+            port: self.port.as_ref(),
+        };
+        match event {
+            Event::Arranged { plan, mut serve } => {
+                serve.iter_mut().for_each(|serve| (self.options.fit)(serve));
+                self.conclude_event(cue, runner.arranged(*plan, serve.map(|serve| *serve))?)
+            }
+            Event::League(mut config) => {
+                (self.options.fit)(&mut config);
+                runner.league(*config)?;
+                Ok(State::Stopped)
+            }
+            Event::Seat(mut config) => {
+                config.games = left(&config)?;
+                let has_end = config.games.is_some();
+                let (run, finish) = runner.seat(*config)?;
+                run.finish();
+                match finish {
+                    Finish::Complete if has_end => {
+                        self.gallery.tell(&cue.name, Doing::Over);
+                        Ok(State::Over)
+                    }
+                    Finish::Complete | Finish::Short { .. } => Ok(State::Stopped),
+                    Finish::Engine { why, .. } => {
+                        Err(Failure::Other(format!("the engine is given up: {why}")))
+                    }
+                }
+            }
+        }
     }
 
     /// Changes what a hall decides for all its events.
@@ -100,10 +127,12 @@ impl Hall<'_> {
     }
 
     /// Whether the event was played to its end before. Its pages are opened then, and its engines are not started.
-    fn is_over(&self, cue: &Cue, plan: &Plan) -> Result<bool, Failure> {
-        if !plan.database.exists() {
-            return Ok(false);
-        }
+    fn is_over(&self, cue: &Cue, event: &Event) -> Result<bool, Failure> {
+        let plan = match event {
+            Event::Arranged { plan, .. } if plan.database.exists() => plan,
+            Event::Seat(config) => return Ok(left(config)? == Some(0)),
+            _ => return Ok(false),
+        };
         let store = Store::read(&plan.database)?;
         let events = store.events()?;
         let Some(event) = events.iter().find(|event| event.name == plan.name && event.closed) else {
@@ -114,194 +143,178 @@ impl Hall<'_> {
             return Ok(false);
         }
         let mut standings = EventInfo::of(plan).standings();
-        store.replay(event.id, journal::Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
+        store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
         *cue.score.lock() = Some(Score::new(plan, &standings));
-        (cue.say)("it is over; nothing is played");
-        self.gallery.show(cue.shown_plan(plan), |_| (), None)?;
         Ok(true)
     }
 
-    /// Builds the engines and has a look at them, in the place of a game; `None`: it is not wanted any more.
-    fn prepare(&self, cue: &Cue, plan: &mut Plan) -> Result<Option<(Vec<Built>, Prepared)>, Failure> {
-        let is_built = plan.engines.iter().any(|engine| engine.source.is_some());
-        let builds = match is_built {
-            true => self
-                .in_turn(cue, vec![], || Ok(prepare::build(plan, &Cache::here()?, &cue.shutdown, &cue.say)?)),
-            false => Ok(Some(vec![])),
-        };
-        let builds = match builds {
-            Err(failure) if cue.shutdown.is_finishing() && is_interruption(&failure) => return Ok(None),
-            builds => builds?,
-        };
-        let Some(builds) = builds else { return Ok(None) };
-        refuse_hopeless(&self.config.licences, plan)?;
-        let mut needed: Vec<_> = plan.engines.iter().flat_map(|engine| self.licences(engine)).collect();
-        needed.sort_unstable();
-        needed.dedup();
-        // A look at all engines at once would take cores from the games of others, and licences twice.
-        let prepared = self.in_turn(cue, needed, || {
-            play::prepare(plan, &cue.say, |plan| {
-                let one = Plan { concurrency: 1, ..plan.clone() };
-                prepare::sound(preflight::look_in_turn(&one, &cue.say))
-            })
-        })?;
-        Ok(prepared.map(|prepared| (builds, prepared)))
-    }
-
-    /// Works in the place of a game, with the licences that are needed, in the hours of the event; `None`: the event ends.
+    /// Works in the place of a game, with the licences that are needed, in the hours of the event.
     fn in_turn<T>(
         &self,
         cue: &Cue,
         licences: Vec<Arc<str>>,
         work: impl FnOnce() -> Result<T, Failure>,
-    ) -> Result<Option<T>, Failure> {
-        const ALL: usize = 0;
-        const NOBODY: usize = 1;
-        let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority).licensed(vec![licences, vec![]]);
-        loop {
-            if cue.shutdown.is_finishing() {
-                return Ok(None);
-            }
+    ) -> Result<T, Failure> {
+        let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority);
+        let may_wait = || {
             lane.set_open(cue.terms.window.is_open(now()));
-            let permit = if lane.enter() { lane.license([ALL, NOBODY]) } else { None };
-            if let Some(_permit) = permit {
-                return work().map(Some);
-            }
-            thread::sleep(GLANCE);
-        }
+            !cue.shutdown.is_finishing()
+        };
+        let Some(_permit) = permit_of(&lane, licences, may_wait) else {
+            return Err(LabError::Interrupted.into());
+        };
+        work()
     }
 
-    /// The licences that an engine needs.
-    fn licences(&self, engine: &EnginePlan) -> Vec<Arc<str>> {
-        licences_of(&self.config.licences, engine)
-    }
-
-    /// Has the file of an event read again where its arbiter orders it.
-    fn reload(&self, cue: &Cue, plan: &Plan, has_network: bool, weight: usize, event: &OpenEvent<'_>) {
-        let operations = event.operations();
-        if has_network {
-            return operations.set_no_file(Language::network_takes_no_newcomers);
-        }
-        let lane = cue.lane.lock().clone();
-        let (path, oversubscribe) =
-            (self.directory.join(format!("{}.toml", cue.name)), self.config.oversubscribe);
-        let reread = Reread::new(move || {
+    /// Reads the file of an event again, for engines that are to join.
+    fn reread(&self, name: &str) -> Reread {
+        let (path, oversubscribe) = (self.file(name), self.config.oversubscribe);
+        Reread::new(move || {
             let read = plan::text_of(&path).and_then(|text| super::read(&path, &text));
             let mut plan = match read.map_err(|faults| Failure::Usage(faults.to_string()))? {
-                plan::Event::Arranged { plan, .. } => *plan,
+                Event::Arranged { plan, .. } => *plan,
                 other => return Err(Failure::Usage(other.refusal().to_owned())),
             };
             (plan.affinity, plan.concurrency) = (Some(false), 1);
             plan.oversubscribe |= oversubscribe;
             Ok(plan)
-        });
-        let (turnstile, licences) = (self.turnstile.clone(), self.config.licences.clone());
-        let neighbours = Neighbours { turnstile, licences, lane, weight, shutdown: cue.shutdown.clone() };
-        let file = RunningFile::new(reread, plan, cue.say.clone(), cue.shutdown.clone()).within(neighbours);
-        operations.set_file(Arc::new(file));
+        })
     }
 
-    /// The way of the event's games to the cores and licences.
-    fn lane(&self, cue: &Cue, plan: &Plan, weight: usize) -> Arc<Lane> {
-        let needs = plan.engines.iter().map(|engine| self.licences(engine)).collect();
-        let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority).taking(weight).licensed(needs);
-        let lane = Arc::new(lane);
-        lane.set_open(cue.terms.window.is_open(now()));
-        *cue.lane.lock() = Arc::downgrade(&lane);
-        lane
-    }
-
-    /// Lines about the games, and the standings for the table.
-    fn readers(&self, cue: &Cue, plan: &Plan) -> [Reader; 2] {
-        let mut announcer = Announcer::new(EventInfo::of(plan));
-        announcer.lines = Some(Box::new(Lines { cue: cue.clone(), line: vec![] }));
-        announcer.quiet = self.options.quiet;
-        let score = cue.score.clone();
-        [
-            Reader::new("announcer", move |batch| announcer.announce(batch)),
-            Reader::new("score", move |batch| score.lock().iter_mut().for_each(|score| score.take(batch))),
-        ]
-    }
-
-    /// Opens the network side of an event that has one.
-    fn network(
-        &self,
-        cue: &Cue,
-        plan: &Plan,
-        serve: Option<ServeConfig>,
-        event: &OpenEvent<'_>,
-        run: &mut EventRun,
-    ) -> Result<(Option<Remote>, Option<Entrance>), Failure> {
-        let Some(mut serve) = serve else { return Ok((None, None)) };
-        (self.options.fit)(&mut serve);
-        let network =
-            league::network(serve, plan, (event.sink(), event.operations()), self.port.as_ref(), &cue.say)?;
-        let Network { remote, reader, entrance, visits, .. } = network;
-        if !self.options.quiet {
-            visits.write_to(run.note.clone());
-        }
-        run.readers.push(reader);
-        Ok((Some(remote), Some(entrance)))
-    }
-
-    /// Shows the event on the pages of the hall; without such, on those that its file names.
-    fn publish(
-        &self,
-        cue: &Cue,
-        plan: &Plan,
-        run: &mut EventRun,
-        (operations, entrance): (Operations, Option<Entrance>),
-    ) -> Result<(), Failure> {
-        if self.gallery.is_open() {
-            let open = |office: &Office| {
-                office.open(operations);
-                if let Some(entrance) = entrance.clone() {
-                    self.running.set_now(&cue.name, Now::Host { office: office.clone(), entrance });
-                }
-            };
-            // Its pages for others may have been ordered since its file was read.
-            let path = self.directory.join(format!("{}.toml", cue.name));
-            let read = plan::text_of(&path).and_then(|text| super::read(&path, &text));
-            let http = read.ok().map_or_else(|| plan.http.clone(), |event| event.http().clone());
-            let shown = Shown { http: &http, ..cue.shown_plan(plan) };
-            run.readers.extend(self.gallery.show(shown, open, entrance.clone())?);
-            return run.notify();
-        }
-        let office = Office::new(&plan.database, Registers::Configured);
-        office.open(operations);
-        run.publish(&[], Some((&office, entrance)), None)
-    }
-
-    /// Closes what surrounds an event, and prints its report.
-    fn finish(
-        &self,
-        cue: &Cue,
-        plan: &Plan,
-        mut run: EventRun,
-        finished: &Finished,
-    ) -> Result<State, Failure> {
-        if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
-            play::tell_halt(notifier, plan, &finished.standings);
-        }
-        run.close();
-        let report = play::reported(plan, finished)?;
-        if !finished.interrupted {
+    /// Prints the report of an event that has ended.
+    fn conclude_event(&self, cue: &Cue, played: Played) -> Result<State, Failure> {
+        let report = played.report()?;
+        let Finished { interrupted, halted, .. } = played.finished;
+        if !interrupted {
             // The lines of a hall are in English.
             let text = ReportText(&report, Language::English).to_string();
             text.lines().for_each(|line| (cue.say)(line));
         }
-        if finished.halted {
+        if halted {
             let lines: Vec<String> = play::ways_on(&report).lines().map(str::to_owned).collect();
             lines.iter().for_each(|line| (cue.say)(line));
             self.gallery.tell_faulty(&cue.name, lines);
         }
-        run.finish();
+        played.run.finish();
         Ok(match () {
-            () if finished.interrupted => State::Stopped,
-            () if finished.halted => State::Halted,
+            () if interrupted => State::Stopped,
+            () if halted => State::Halted,
             () => State::Over,
         })
     }
+}
+
+/// The place of an event in a hall.
+struct InHall<'a> {
+    hall: &'a Hall<'a>,
+    cue: &'a Cue,
+    /// Cores of a game.
+    weight: Cell<usize>,
+    /// Games on a server, those of earlier runs included.
+    total: Option<u64>,
+}
+
+impl Venue for InHall<'_> {
+    /// Builds the engines and has a look at them, in the place of a game.
+    fn prepare(&self, plan: &mut Plan) -> Result<Prepared, Failure> {
+        let Self { hall, cue, .. } = *self;
+        let builds = match plan.engines.iter().any(|engine| engine.source.is_some()) {
+            true => hall.in_turn(cue, vec![], || {
+                Ok(prepare::build(plan, &Cache::here()?, &cue.shutdown, &cue.say)?)
+            })?,
+            false => vec![],
+        };
+        refuse_hopeless(&hall.config.licences, plan)?;
+        let needed = licences_of_all(&hall.config.licences, &plan.engines);
+        // A look at all engines at once would take cores from the games of others, and licences twice.
+        let mut prepared = hall.in_turn(cue, needed, || {
+            Prepared::new(plan, builds, cue.say.clone(), |plan| {
+                let one = Plan { concurrency: 1, ..plan.clone() };
+                prepare::sound(preflight::look_in_turn(&one, &cue.say))
+            })
+        })?;
+        // Its pages for others may have been ordered since its file was read.
+        let file = hall.file(&cue.name);
+        if let Ok(event) = plan::text_of(&file).and_then(|text| super::read(&file, &text)) {
+            plan.http = event.http().clone();
+        }
+        prepared.lane = Some(self.lane(plan, &prepared.engines));
+        Ok(prepared)
+    }
+
+    /// Folds the standings for the table.
+    fn follow(&self, plan: &Plan, before: &Standings) -> Option<Reader> {
+        let score = self.cue.score.clone();
+        *score.lock() = Some(Score::new(plan, before));
+        let read = move |batch: &Arc<[_]>| score.lock().iter_mut().for_each(|score| score.take(batch));
+        Some(Reader::new("score", read))
+    }
+
+    fn neighbours(&self) -> Option<Box<dyn Neighbours>> {
+        let Self { hall, cue, .. } = *self;
+        let (turnstile, licences) = (hall.turnstile.clone(), hall.config.licences.clone());
+        let (lane, weight) = (cue.lane.lock().clone(), self.weight.get());
+        Some(Box::new(OtherEvents { turnstile, licences, lane, weight, shutdown: cue.shutdown.clone() }))
+    }
+
+    fn begun(&self, now: Option<Now>, operations: Option<Operations>) {
+        let Self { hall, cue, .. } = *self;
+        if matches!(now, Some(Now::Seat { .. })) {
+            hall.gallery.set_total(&cue.name, self.total);
+        }
+        hall.running.set(&cue.name, now, operations);
+    }
+}
+
+impl InHall<'_> {
+    /// The way of the event's games to the cores and licences.
+    fn lane(&self, plan: &mut Plan, engines: &[EngineFacts]) -> Arc<Lane> {
+        let Self { hall, cue, .. } = *self;
+        let places = hall.turnstile.places();
+        let weight = preflight::cores_of_a_game(plan, engines).min(places);
+        self.weight.set(weight);
+        let needs = plan.engines.iter().map(|engine| licences_of(&hall.config.licences, engine)).collect();
+        let lane = hall.turnstile.lane(SHARE).ranked(cue.terms.priority).taking(weight).licensed(needs);
+        lane.set_open(cue.terms.window.is_open(now()));
+        lane.set_most(plan.concurrency);
+        // There may be as many games as there are places, so that their number can be changed while they are played;
+        // games that take no place are bounded by their players.
+        let most = plan.concurrency.max(plan.engines.len());
+        plan.concurrency = places.checked_div(weight).unwrap_or(most).max(1);
+        let lane = Arc::new(lane);
+        *cue.lane.lock() = Arc::downgrade(&lane);
+        lane
+    }
+}
+
+impl Cue {
+    /// The event as the gallery lists it.
+    pub(super) fn listed<'a>(&'a self, event: &'a Event) -> ListedEvent<'a> {
+        ListedEvent { name: &self.name, title: event.name(), note: &self.terms.note, event }
+    }
+}
+
+/// Games that are left to be played on the server; `None`: there is no end.
+fn left(config: &ClientConfig) -> Result<Option<u64>, Failure> {
+    let Some(games) = config.games.filter(|_| config.database.exists()) else { return Ok(config.games) };
+    let events = Store::read(&config.database)?.events()?;
+    let known = events.iter().find(|event| event.name == config.name && event.kind == KIND);
+    Ok(Some(games.saturating_sub(known.map_or(0, |event| event.counted))))
+}
+
+/// Waits for a place and for these licences, as long as `may_wait`.
+fn permit_of(lane: &Lane, licences: Vec<Arc<str>>, mut may_wait: impl FnMut() -> bool) -> Option<Permit> {
+    // One player needs all of them, and the other none.
+    for (player, needed) in [licences, vec![]].into_iter().enumerate() {
+        lane.license_player(player, needed);
+    }
+    while may_wait() {
+        if let Some(permit) = lane.enter().then(|| lane.license([0, 1])).flatten() {
+            return Some(permit);
+        }
+        thread::sleep(GLANCE);
+    }
+    None
 }
 
 /// Refuses openings that are no file with contents: reading a pipe or a device may never end, and the hall with it.
@@ -326,6 +339,14 @@ fn licences_of(licences: &Licences, engine: &EnginePlan) -> Vec<Arc<str>> {
     own.filter(|_| !engine.remote).map(|(name, _)| name.as_str().into()).collect()
 }
 
+/// The licences of engines that are examined one after the other.
+fn licences_of_all(licences: &Licences, engines: &[EnginePlan]) -> Vec<Arc<str>> {
+    let mut needed: Vec<_> = engines.iter().flat_map(|engine| licences_of(licences, engine)).collect();
+    needed.sort_unstable();
+    needed.dedup();
+    needed
+}
+
 /// Refuses an event two of whose engines can never play each other. One that was replaced plays no more.
 fn refuse_hopeless(licences: &Licences, plan: &Plan) -> Result<(), Failure> {
     for (name, _) in licences.iter().filter(|(_, count)| *count < 2) {
@@ -343,7 +364,7 @@ fn refuse_hopeless(licences: &Licences, plan: &Plan) -> Result<(), Failure> {
 }
 
 /// What the other events of a hall have a right to when an engine joins one of them.
-struct Neighbours {
+struct OtherEvents {
     turnstile: Turnstile,
     licences: Licences,
     /// That of the event, which ends with it; pages know this file longer.
@@ -353,28 +374,20 @@ struct Neighbours {
     shutdown: Shutdown,
 }
 
-impl Around for Neighbours {
+impl Neighbours for OtherEvents {
     fn licensed(&self, plan: &Plan, newcomers: &[EnginePlan]) -> Result<Option<Permit>, Failure> {
-        const ALL: usize = 0;
-        const NOBODY: usize = 1;
         refuse_hopeless(&self.licences, plan)?;
-        let mut needed: Vec<_> =
-            newcomers.iter().flat_map(|engine| licences_of(&self.licences, engine)).collect();
-        needed.sort_unstable();
-        needed.dedup();
+        let needed = licences_of_all(&self.licences, newcomers);
         if needed.is_empty() {
             return Ok(None);
         }
         let names = needed.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         // Its place is given back with it: a look takes licences, and no place of a game.
-        let lane = self.turnstile.lane(SHARE).ranked(i64::MAX).licensed(vec![needed, vec![]]);
+        let lane = self.turnstile.lane(SHARE).ranked(i64::MAX);
         let since = Instant::now();
-        while !self.shutdown.is_finishing() && since.elapsed() < LICENCE_PATIENCE {
-            let permit = if lane.enter() { lane.license([ALL, NOBODY]) } else { None };
-            if permit.is_some() {
-                return Ok(permit);
-            }
-            thread::sleep(GLANCE);
+        let may_wait = || !self.shutdown.is_finishing() && since.elapsed() < LICENCE_PATIENCE;
+        if let Some(permit) = permit_of(&lane, needed, may_wait) {
+            return Ok(Some(permit));
         }
         Err(Failure::Usage(format!(
             "games held the licence {names} for {} s, and the engine was not tried: `pause` their event, and order it again",
@@ -400,20 +413,10 @@ impl Around for Neighbours {
     }
 }
 
-/// True if a build was given up because the hall ends.
-fn is_interruption(failure: &Failure) -> bool {
-    let is_own = |fault: &LabError| matches!(fault, LabError::Interrupted);
-    match failure {
-        Failure::NotBuilt(NotBuilt(faults)) => faults.iter().any(|(_, _, fault)| is_own(fault)),
-        Failure::Lab(fault) => is_own(fault),
-        _ => false,
-    }
-}
-
 /// Says whole lines with the name of the event.
-pub(super) struct Lines {
-    pub cue: Cue,
-    pub line: Vec<u8>,
+struct Lines {
+    say: Say,
+    line: Vec<u8>,
 }
 
 impl Write for Lines {
@@ -421,7 +424,7 @@ impl Write for Lines {
         self.line.extend_from_slice(bytes);
         while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.line.drain(..=end).collect();
-            (self.cue.say)(&String::from_utf8_lossy(&line[..end]));
+            (self.say)(&String::from_utf8_lossy(&line[..end]));
         }
         Ok(bytes.len())
     }
@@ -457,7 +460,7 @@ mod tests {
     fn the_cores_of_an_event_are_free_when_it_has_ended_although_its_pages_know_its_file() {
         let turnstile = Turnstile::new(1);
         let lane = Arc::new(turnstile.lane(SHARE));
-        let neighbours = Neighbours {
+        let neighbours = OtherEvents {
             turnstile: turnstile.clone(),
             licences: vec![],
             lane: Arc::downgrade(&lane),
