@@ -7,7 +7,6 @@ use crate::{
     events::{hold, is_about, set_terms},
     fields::Fields,
     library::{Library, name_of, set},
-    place::is_league,
     waiting,
 };
 use arena::operations::command::Command;
@@ -86,7 +85,8 @@ impl Desk {
         }
     }
 
-    fn text_of(&self, name: &str) -> Result<String, Refusal> {
+    /// The text of the file of an event.
+    pub(crate) fn text_of(&self, name: &str) -> Result<String, Refusal> {
         let file = self.0.place.file(name).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
         plan::text_of(&file).map_err(|_| Refusal::bad(Language::no_such_event))
     }
@@ -310,30 +310,28 @@ fn forms(words: Language, shown: &Shown) -> Markup {
 const OWN: [(&str, &[&str]); 4] = [
     ("event", &["database", "log"]),
     ("http", &["listen", "tls"]),
-    ("serve", &["listen", "tls", "records"]),
+    ("serve", &["database", "listen", "tls", "records"]),
     ("floodgate", &["database", "log", "records", "record_name", "record_formats"]),
 ];
 
-/// The text of an event without what two events cannot share, for a file of this name without `.toml`, and the keys that are
-/// left out. A league has a database of its own.
-fn copied(text: &str, file: &str) -> (String, Vec<String>) {
+/// The text of an event without what two events cannot share, and the keys that are left out; a league gets a database of
+/// this name.
+fn copied(text: &str, league: Option<&str>) -> (String, Vec<String>) {
     // A faulty text is mended by hand.
     let Ok(mut document) = text.parse::<DocumentMut>() else { return (text.to_owned(), vec![]) };
     let mut left_out = vec![];
-    let is_league = is_league(&document);
     for (name, keys) in OWN {
         let Some(table) = document.get_mut(name).and_then(Item::as_table_like_mut) else { continue };
         for key in keys {
-            let is_word =
-                table.get(key).and_then(Item::as_str).is_some_and(|log| ["faults", "off"].contains(&log));
-            if !is_word && table.remove(key).is_some() {
+            let word = table.get(key).and_then(Item::as_str).unwrap_or_default();
+            if !["faults", "off"].contains(&word) && table.remove(key).is_some() {
                 left_out.push(format!("{name}.{key}"));
             }
         }
-        if name == "serve" && is_league {
-            table.insert("database", value(format!("{file}.db")));
-        } else if table.is_empty() && name != "serve" {
-            // An empty `[serve]` says that players log in.
+        if name == "serve" {
+            // Without a key it still says that players log in.
+            league.into_iter().for_each(|file| _ = table.insert("database", value(format!("{file}.db"))));
+        } else if table.is_empty() {
             document.remove(name);
         }
     }
@@ -342,12 +340,12 @@ fn copied(text: &str, file: &str) -> (String, Vec<String>) {
 
 /// The text of an event, to become another one.
 pub(crate) async fn copy(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let name = query.text("event").to_owned();
+    let (words, name) = (visitor.language, query.text("event").to_owned());
     let named = name.clone();
     let copied = waiting(move || {
-        let title = desk.event(&named).map_or(named.clone(), |event| event.name().to_owned());
-        desk.text_of(&named).map(|text| copied(&text, &desk.0.place.new_name(&title)))
+        let event = desk.event(&named).ok().filter(|event| matches!(event, Event::League(_)));
+        let league = event.map(|event| desk.0.place.new_name(event.name()));
+        desk.text_of(&named).map(|text| copied(&text, league.as_deref()))
     });
     let (text, left_out) = copied.await??;
     let content = html! {
@@ -405,27 +403,27 @@ mod tests {
         );
         let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
         let left_out = keys(&["event.database", "event.log", "http.listen", "http.tls"]);
-        assert_eq!(copied(&own, "cup-2"), (format!("{head}{rest}"), left_out));
+        assert_eq!(copied(&own, None), (format!("{head}{rest}"), left_out));
         let kept = "[event]\nlog = \"off\"\n[serve]\n[http]\ndelay = \"5 moves\"\n";
         let open = format!("{kept}listen = [\"0.0.0.0:8080\"]\n")
             .replace("[serve]\n", "[serve]\nlisten = [\"0.0.0.0:4081\"]\n");
-        assert_eq!(copied(&open, "cup-2"), (kept.to_owned(), keys(&["http.listen", "serve.listen"])));
+        assert_eq!(copied(&open, None), (kept.to_owned(), keys(&["http.listen", "serve.listen"])));
         for text in [head, "[event\n"] {
-            assert_eq!(copied(text, "cup-2"), (text.to_owned(), vec![]));
+            assert_eq!(copied(text, None), (text.to_owned(), vec![]));
         }
         let league = "[serve]\nname = \"evening\"\n";
         let own = format!("{league}listen = [\"0.0.0.0:4081\"]\nrecords = \"games\"\n");
         let new = format!("{league}database = \"evening-2.db\"\n");
-        for database in ["", "database = \"evening.db\"\n"] {
-            let copy = copied(&format!("{own}{database}"), "evening-2");
-            assert_eq!(copy, (new.clone(), keys(&["serve.listen", "serve.records"])));
-        }
+        let copy = copied(&own, Some("evening-2"));
+        assert_eq!(copy, (new.clone(), keys(&["serve.listen", "serve.records"])));
+        let copy = copied(&format!("{own}database = \"evening.db\"\n"), Some("evening-2"));
+        assert_eq!(copy, (new, keys(&["serve.database", "serve.listen", "serve.records"])));
         let seat = "[floodgate]\nhost = \"wdoor\"\n";
         let own = format!(
             "{seat}database = \"x.db\"\nrecords = \"r\"\nrecord_name = \"{{number}}\"\nlog = \"logs\"\n"
         );
         let left_out = ["database", "log", "records", "record_name"].map(|key| format!("floodgate.{key}"));
-        assert_eq!(copied(&own, "seat-2"), (seat.to_owned(), left_out.to_vec()));
+        assert_eq!(copied(&own, None), (seat.to_owned(), left_out.to_vec()));
     }
 
     #[test]

@@ -4,7 +4,6 @@ use crate::{Desk, engine::address, fields::Fields, jobs::Job, lead, waiting};
 use axum::{extract::State, response::Response};
 use check::{Request, Row, Verdict};
 use maud::{Markup, html};
-use notation::printable_lines;
 use parking_lot::Mutex;
 use plan::LibraryEngine;
 use std::sync::Arc;
@@ -66,7 +65,7 @@ pub(crate) fn rows(words: Language, rows: &[Row]) -> Markup {
         td.name {
             (words.fault(&row.seen))
             @if let Some(advice) = &row.advice { div.note { (words.fault(advice)) } }
-            @if !row.lines.is_empty() { details { summary { (words.conversation()) } pre { (printable_lines(&row.lines.join("\n"))) } } }
+            @if !row.lines.is_empty() { details { summary { (words.conversation()) } pre { (row.lines.join("\n")) } } }
         }
     } } } } }
 }

@@ -133,15 +133,10 @@ pub(crate) async fn keep(
                 let name = desk.create(&fields, event.name(), &text, begins)?;
                 Ok(desk.leads_to(&name, begins))
             }
-            Err(faults) => Ok(Page::new(
-                words.new_event(),
-                "/new",
-                html! {
-                    h1 { (words.new_event()) }
-                    (by_hand(words, &text, Some(&faults)))
-                },
-            )
-            .into_response()),
+            Err(faults) => {
+                let content = html! { h1 { (words.new_event()) } (by_hand(words, &text, Some(&faults))) };
+                Ok(Page::new(words.new_event(), "/new", content).into_response())
+            }
         }
     })
     .await?

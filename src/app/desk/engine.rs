@@ -10,7 +10,6 @@ use crate::{
 use arena::{Say, preflight};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
-use notation::{printable, printable_lines};
 use parking_lot::Mutex;
 use plan::{EnginePlan, LibraryEngine, Plan};
 use platform::files::Stamp;
@@ -178,11 +177,11 @@ fn introduced(words: Language, engine: &LibraryEngine, said: &Result<Handshake, 
         dl.facts {
             dt { (words.program()) } dd { code { (engine.plan.command.display()) } }
             @if let Ok(said) = said {
-                @if let Some(id) = &said.name { dt { (words.calls_itself()) } dd { (printable(id.as_bytes())) } }
-                @if let Some(author) = &said.author { dt { (words.author()) } dd { (printable(author.as_bytes())) } }
+                @if let Some(id) = &said.name { dt { (words.calls_itself()) } dd { (id) } }
+                @if let Some(author) = &said.author { dt { (words.author()) } dd { (author) } }
             }
         }
-        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (printable_lines(&words.fault(why))) } }
+        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (words.fault(why)) } }
     }
 }
 

@@ -76,9 +76,8 @@ impl Desk {
     /// Lets a guest in by the file of the event, with the hash of a secret, or with `None` no longer.
     fn invite(&self, event: &str, name: &str, hash: Option<&str>) -> Result<(), Refusal> {
         let place = &self.0.place;
-        let file = place.file(event).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
         let _alone = place.alone();
-        let mut document: DocumentMut = plan::text_of(&file).map_err(refused)?.parse().map_err(refused)?;
+        let mut document: DocumentMut = self.text_of(event)?.parse().map_err(refused)?;
         let invited = document.get_mut("serve").and_then(|serve| serve.get_mut("invited"));
         let invited: &mut Array = invited
             .and_then(|invited| invited.as_array_mut())
@@ -130,14 +129,9 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
 impl Desk {
     /// Gives a guest a password: the one that was typed, or one that is made here.
     fn admit(&self, house: &House, event: &str, name: &str, typed: &str) -> Result<Issued, Refusal> {
-        let made = || {
-            web::accounts::random()
-                .chars()
-                .filter(char::is_ascii_alphanumeric)
-                .take(LETTERS)
-                .collect::<String>()
-        };
-        let password = if typed.is_empty() { made() } else { typed.to_owned() };
+        let random = web::accounts::random();
+        let made = random.chars().filter(char::is_ascii_alphanumeric).take(LETTERS);
+        let password = if typed.is_empty() { made.collect() } else { typed.to_owned() };
         let hash = password::hash(&password).map_err(|_| Refusal::bad(Language::password_form))?;
         match house.serve.login {
             Login::Accounts => _ = set_account(house.event.database(), name, &hash).map_err(refused)?,

@@ -171,7 +171,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let content = html! {
         h1 { (title) }
         p role=(if matches!(course.ended, Some(Err(_))) { "alert" } else { "status" }) { (stand) }
-        @if let Some(Err(why)) = &course.ended { pre { (notation::printable_lines(&words.fault(why))) } }
+        @if let Some(Err(why)) = &course.ended { pre { (words.fault(why)) } }
         @if !has_ended && job.is_wanted() {
             form.order method="post" action="/job/stop" {
                 input type="hidden" name="number" value=(job.number);

@@ -213,13 +213,9 @@ fn file_name(path: &Path) -> std::borrow::Cow<'_, str> {
 fn database_in(text: &str, name: &str) -> Option<String> {
     let document: toml_edit::DocumentMut = text.parse().ok()?;
     let of = |table: &str| document.get(table)?.get("database")?.as_str().map(str::to_owned);
-    let usual = if is_league(&document) { "league" } else { name };
+    let is_league = document.contains_key("serve") && !document.contains_key("event");
+    let usual = if is_league { "league" } else { name };
     Some(["event", "serve", "floodgate"].into_iter().find_map(of).unwrap_or(format!("{usual}.{DATABASE}")))
-}
-
-/// True if the text of an event is that of an open league.
-pub fn is_league(document: &toml_edit::DocumentMut) -> bool {
-    document.contains_key("serve") && !["event", "engines"].iter().any(|key| document.contains_key(key))
 }
 
 /// True if a file of the directory can have a name.

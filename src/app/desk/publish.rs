@@ -143,10 +143,8 @@ fn quick(link: &str) -> Option<String> {
 pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     waiting(move || {
         let name = fields.text("event");
-        let file = desk.0.place.file(name).filter(|file| file.is_file());
-        let file = file.ok_or_else(|| Refusal::bad(Language::no_such_event))?;
         let alone = desk.0.place.alone();
-        let text = plan::text_of(&file).map_err(refused)?;
+        let text = desk.text_of(name)?;
         let listen = match fields.text("is") {
             "off" => None,
             _ => {

@@ -206,7 +206,7 @@ fn read_in(job: &Job, import: &Import, key: &str) -> Result<(), String> {
         html! {
             p { (words.records_were_read(read, known, report.faults.len())) }
             @if read + known > 0 { p { a href=(to) { (words.games()) } } }
-            @if !faults.is_empty() { pre { (notation::printable_lines(&words.fault(&faults))) } }
+            @if !faults.is_empty() { pre { (words.fault(&faults)) } }
         }
     });
     Ok(())

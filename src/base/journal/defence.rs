@@ -12,7 +12,7 @@ use rusqlite::{Connection, config::DbConfig, limits::Limit};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 /// Largest value and row, in bytes. The largest that this program writes is a part of a transcript, of a few MiB.
@@ -64,7 +64,7 @@ type Schema = HashMap<String, (String, Option<String>)>;
 /// Refuses a file whose tables, indexes and views are not those that this program makes. Further ones are harmless: no
 /// query names them.
 pub(crate) fn check_schema(database: &Database) -> Result<(), StoreError> {
-    let (found, expected) = (database.check(schema)?, database.check(|_| schema(&database::expected()?))?);
+    let (found, expected) = (database.check(schema)?, expected(database)?);
     let altered = expected.iter().find(|(name, (kind, sql))| match found.get(*name) {
         Some(other) => other != &(kind.clone(), sql.clone()),
         // A view or an index that somebody has dropped is not needed.
@@ -76,7 +76,32 @@ pub(crate) fn check_schema(database: &Database) -> Result<(), StoreError> {
     }
 }
 
+/// The schema that this program makes. It is made once: a database in memory for each one that is opened would take 250 kB
+/// and milliseconds.
+fn expected(database: &Database) -> Result<&'static Schema, StoreError> {
+    static EXPECTED: OnceLock<Schema> = OnceLock::new();
+    let make =
+        || database.check(|_| schema(&database::expected()?)).map(|made| EXPECTED.get_or_init(|| made));
+    EXPECTED.get().map_or_else(make, Ok)
+}
+
 fn schema(conn: &Connection) -> rusqlite::Result<Schema> {
     let mut all = conn.prepare("SELECT name, type, sql FROM main.sqlite_schema WHERE type <> 'trigger'")?;
     all.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_that_files_are_compared_with_is_made_once() {
+        let place = tempfile::tempdir().unwrap();
+        let of = |name: &str| {
+            let path = place.path().join(name);
+            drop(crate::Writer::open(&path).unwrap());
+            expected(&Database::read(&path).unwrap()).unwrap()
+        };
+        assert!(std::ptr::eq(of("a.db"), of("b.db")));
+    }
 }

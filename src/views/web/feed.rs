@@ -70,6 +70,7 @@ pub fn follow(site: &Site, bell: &Arc<Bell>) {
             std::thread::sleep(PAUSE);
         }
         if site.is_settled() {
+            site.0.relay.settle();
             return;
         }
         // A slow look is followed by a longer pause, so that it never takes a whole core; so is a frame that a crowd has

@@ -157,6 +157,12 @@ impl Relay {
         self.kept().last
     }
 
+    /// Keeps no frame any longer: whoever returns is told the rest from the store.
+    pub fn settle(&self) {
+        let mut kept = self.kept();
+        (kept.bytes, kept.ring) = Default::default();
+    }
+
     /// Number of viewers who follow.
     pub fn viewers(&self) -> usize {
         self.frames.receiver_count()
@@ -269,6 +275,10 @@ mod tests {
         }
         let early = relay.follow(id("0-0-1000")).1;
         assert!(matches!(early, Missed::Since(0)), "a page from before the past was read: {early:?}");
+        relay.settle();
+        assert!(relay.kept().ring.is_empty() && relay.kept().bytes == 0, "an event that is over keeps none");
+        assert!(matches!(relay.follow(id("9-6-1002")).1, Missed::Since(6)));
+        assert!(matches!(relay.follow(id("9-8-1004")).1, Missed::Frames(frames) if frames.is_empty()));
     }
 
     #[test]
