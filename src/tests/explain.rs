@@ -254,6 +254,26 @@ fn an_engine_that_hangs_ends_the_search_with_its_name() {
     assert!(text(&done.stderr).contains("has not answered within 1 s"), "{}", text(&done.stderr));
 }
 
+#[test]
+fn an_engine_that_does_not_start_is_named_with_what_it_did_not_say_after_the_patience_of_the_command() {
+    let desk = Desk::new();
+    desk.write("suite.sfen", SUITE);
+    desk.write("game.usi", "startpos moves 7g7f 3c3d\n");
+    for (mode, patience, line) in [("nousi", "1", "usiok"), ("noready", "5", "readyok")] {
+        let mute = format!("{} --mode {mode}", program("renmei-puppet").display());
+        let limit = ["--patience", patience, "--jobs", "1"];
+        for command in [
+            ["suite", &mute, "suite.sfen"].to_vec(),
+            ["analyze", "game.usi", "-o", "out", "--engine", &mute].to_vec(),
+        ] {
+            let done = desk.renmei(&[&command[..], &limit].concat());
+            let said = format!("failed: no `{line}` within {patience}000 ms");
+            assert_eq!(done.status.code(), Some(1));
+            assert!(text(&done.stderr).contains(&said), "{}", text(&done.stderr));
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_suite_shows_the_exit_code_and_the_last_lines_of_an_engine_that_ends() {

@@ -39,7 +39,7 @@ fn a_report_is_in_the_language_that_is_asked_for_and_its_json_is_the_same_in_bot
     let (english, japanese) = (told(&[]), told(&["--language", "ja"]));
     assert!(english.contains("black scores") && english.contains(" against other "), "{english}");
     for words in
-        ["総当たり戦", "4 局", "対局者", "先手の得点率", "終局: ", " 対 other ", "強い確率", "対局プログラム"]
+        ["総当たり戦", "4 局", "対局者", "先手の得点率", "終局：", " 対 other ", "強い確率", "対局プログラム"]
     {
         assert!(japanese.contains(words), "{words}: {japanese}");
     }

@@ -12,7 +12,6 @@ use std::{
     fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
@@ -69,13 +68,13 @@ pub fn suite(args: &SuiteArgs) -> Result<Exit, Failure> {
     let name = args.file.display();
     let text = text(&args.file).map_err(|why| Failure::Usage(format!("`{name}`: {why}")))?;
     let tasks = suite::read(&text).map_err(|why| Failure::Usage(format!("`{name}`: {why}")))?;
-    let (engine, patience) = (Arc::new(engine), args.effort.patience());
+    let patience = args.effort.patience();
     let mut answers: Vec<Option<Result<Found, AskFault>>> = tasks.iter().map(|_| None).collect();
     let positions = tasks.iter().map(|task| (format!("sfen {}", task.sfen), suite::mover(&task.sfen)));
     explain::each(
         args.effort.pool(),
         positions,
-        |actors| Asker::new(engine.clone(), patience, actors),
+        |actors| Asker::impatient(&engine, patience, actors),
         async |asker, (position, mover)| asker.ask(position, *mover, args.nodes).await,
         |at, answer| {
             let goes_on = answer.is_ok();

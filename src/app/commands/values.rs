@@ -73,7 +73,8 @@ pub struct EffortArgs {
     /// Searches that run at once, each with an engine of its own [default: the cores of this machine].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Most seconds for one search; an engine that needs more is started again once, and then has failed.
+    /// Most seconds for one search; an engine that needs more is started again once, and then has failed. An engine that
+    /// takes longer to answer `usi` or `isready` has failed at once.
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = RangedU64ValueParser::<u64>::new().range(1..=86_400))]
     pub patience: u64,
 }

@@ -232,7 +232,8 @@ fn rare(
             "memory" => Entry::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
             "verdict" => verdict(row)?,
             "operation" => Entry::Operator(Box::new(operations::stored(row)?)),
-            _ => Entry::Closed,
+            "closed" => Entry::Closed,
+            other => return Err(row::bad(0, format!("no entry is read from the table of `{other}`"))),
         };
         Ok(Stamped { at: row.get(2)?, entry })
     })

@@ -19,25 +19,23 @@ pub(super) const OUTCOME: &str = "g.result, g.cause";
 pub(super) const MOVED: &str = "at, ply, color, move, charged_ms, elapsed_us, left_ms, depth, seldepth, score_cp, \
      mate, nodes, nps, engine_ms, pv";
 
-/// The table of the entries of a kind that has one, keyed by the entry's number in the log.
-pub(super) fn table_of(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "opened" => "runs",
-        "entered" => "entered",
-        "renamed" => "renamed",
-        "bye" => "byes",
-        "fault" => "faults",
-        "memory" => "memory",
-        "verdict" => "verdicts",
-        "operation" => "operations",
-        "closed" => "closings",
-        _ => return None,
-    })
-}
+/// The kinds of entries that have tables, and these tables, keyed by the entry's number in the log.
+pub(super) const TABLES: [(&str, &str); 9] = [
+    ("opened", "runs"),
+    ("entered", "entered"),
+    ("renamed", "renamed"),
+    ("bye", "byes"),
+    ("fault", "faults"),
+    ("memory", "memory"),
+    ("verdict", "verdicts"),
+    ("operation", "operations"),
+    ("closed", "closings"),
+];
 
-/// The kinds of entries that have tables.
-pub(super) const KINDS: [&str; 9] =
-    ["opened", "entered", "renamed", "bye", "fault", "memory", "verdict", "operation", "closed"];
+/// The table of the entries of a kind that has one.
+pub(super) fn table_of(kind: &str) -> Option<&'static str> {
+    TABLES.iter().find(|(known, _)| *known == kind).map(|(_, table)| *table)
+}
 
 /// Saturates at SQLite's largest integer, 2^63 - 1; only an engine's absurd counts reach it.
 pub(super) fn int(value: u64) -> i64 {

@@ -5,7 +5,7 @@ use crate::{
     database::Database,
     operations,
     replay::players,
-    row::{self, KINDS, int, result, table_of},
+    row::{self, TABLES, int, result},
     seal::{self, PartDigest, Sealed, StoredGame, is_sealed, part_names},
 };
 use parking_lot::Mutex;
@@ -537,8 +537,7 @@ impl<'c> Verification<'c> {
             let game = Some(number);
             self.found.alterations.push(Alteration { entry: None, game, parts: vec![], text });
         }
-        for kind in KINDS {
-            let Some(table) = table_of(kind) else { continue };
+        for (kind, table) in TABLES {
             let sql = format!(
                 "SELECT seq FROM {table} t WHERE event = ?1 AND NOT EXISTS
                  (SELECT 1 FROM log l WHERE l.event = ?1 AND l.kind = ?2 AND l.seq = t.seq)"

@@ -14,7 +14,7 @@ use seat::{
     usi::{self, UsiPlayer},
 };
 use serde::{Deserialize, Serialize};
-use std::{io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use tokio::{sync::Semaphore, time::timeout};
 use tokio_util::task::TaskTracker;
 
@@ -99,12 +99,6 @@ pub struct AskFault {
 /// How a search has no result.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NoResult {
-    /// The program cannot be started.
-    #[error("could not be started: {0}")]
-    Start(#[source] Arc<io::Error>),
-    /// No handshake.
-    #[error("does not answer `usi` and `isready`")]
-    Mute,
     /// The process is gone.
     #[error("has ended")]
     Ended,
@@ -145,11 +139,21 @@ impl Asker {
         Self { plan, patience, actors: actors.clone(), seat: None, asked: 0 }
     }
 
+    /// An engine whose start may take no longer than a search.
+    pub fn impatient(plan: &EnginePlan, patience: Duration, actors: &TaskTracker) -> Self {
+        let mut plan = plan.clone();
+        let limits = &mut plan.limits;
+        for limit in [&mut limits.start, &mut limits.ready, &mut limits.new_game] {
+            *limit = patience.min(*limit);
+        }
+        Self::new(Arc::new(plan), patience, actors)
+    }
+
     /// Searches `position`, the argument of USI `position`, with so many nodes or so long. Each search begins with
     /// `usinewgame`, so that its result does not depend on those before it.
     ///
     /// # Errors
-    /// When the engine ends or does not answer in time, twice in a row, or once on another machine.
+    /// When the engine does not start, or ends or does not answer in time twice in a row, or once on another machine.
     pub async fn ask(
         &mut self,
         position: &str,
@@ -159,8 +163,14 @@ impl Asker {
         let effort = effort.into();
         let mut tries = if self.plan.host.is_some() { 1 } else { TRIES };
         loop {
-            let found = self.search(position, mover, effort).await;
-            tries -= 1;
+            let is_new = self.seat.is_none();
+            let ready = self.ready(mover).await;
+            // A start that has failed takes as long when it is repeated.
+            tries = if is_new && ready.is_err() { 0 } else { tries - 1 };
+            let found = match ready {
+                Ok(()) => self.search(position, effort).await,
+                Err(how) => Err(how),
+            };
             match found {
                 Ok(found) => return Ok(found),
                 Err(how) => {
@@ -175,17 +185,21 @@ impl Asker {
         }
     }
 
-    async fn search(&mut self, position: &str, mover: Color, effort: Effort) -> Result<Found, NoResult> {
+    /// The seat itself limits the time to the start of a game.
+    async fn ready(&mut self, mover: Color) -> Result<(), NoResult> {
         self.asked += 1;
         let game = GameId(self.asked);
-        let patience = self.patience;
         let seat = self.seat.get_or_insert_with(|| open(&self.plan, &self.actors));
         order(seat, Order::NewGame { game, color: mover }).await?;
-        // The seat itself limits the time to the start of a game.
         match reply(seat, game).await? {
-            Reply::Ready => {}
-            other => return Err(unexpected(seat, other)),
+            Reply::Ready => Ok(()),
+            other => Err(unexpected(seat, other)),
         }
+    }
+
+    async fn search(&mut self, position: &str, effort: Effort) -> Result<Found, NoResult> {
+        let (game, patience) = (GameId(self.asked), self.patience);
+        let seat = self.seat.as_mut().ok_or(NoResult::Ended)?;
         let budget = effort.budget();
         order(seat, Order::Go { position: position.to_owned(), last: None, budget }).await?;
         let late = |_| NoResult::Late(patience);

@@ -127,7 +127,7 @@ impl<'a> Engine<'a> {
         patience: Duration,
         actors: &TaskTracker,
     ) -> Self {
-        Self { asker: Asker::new(engine.0.clone(), patience, actors), digest: engine.1.clone(), cache }
+        Self { asker: Asker::impatient(&engine.0, patience, actors), digest: engine.1.clone(), cache }
     }
 
     /// A search of `position`, the argument of USI `position`, with so many nodes.
@@ -375,11 +375,13 @@ impl Study<'_> {
                 (Cause::Rules, OPEN, "the last move repeats the position with perpetual check")
             }
             WinBy::IllegalDeclaration => (Cause::Rules, OPEN, "the declaration was not valid"),
-            by if by.is_fault() => (Cause::Fault, OPEN, "the game was open when it ended"),
+            WinBy::Time | WinBy::IllegalMove(_) | WinBy::Disconnection | WinBy::IllegalAction => {
+                (Cause::Fault, OPEN, "the game was open when it ended")
+            }
             WinBy::Resignation | WinBy::Adjudication => {
                 (Cause::Evaluation, RESIGNED, "the judge does not hold the last position for lost")
             }
-            _ => return None,
+            WinBy::Mate | WinBy::Declaration | WinBy::Default | WinBy::Ruling => return None,
         };
         // The move that repeats is on the board; every other ending is a move that was not made.
         let repeats = by == WinBy::PerpetualCheck && self.line.mover(last) != self.loser;

@@ -298,7 +298,7 @@ impl LoginLoop {
             Outcome::Aborted { by: AbortBy::NotStarted } => Ok(true),
             Outcome::Aborted { by: AbortBy::Stopped } => Ok(false),
             Outcome::Aborted { .. } => Err(Failure::Unruled),
-            _ => {
+            Outcome::Win { .. } | Outcome::Draw { .. } => {
                 self.games += 1;
                 self.backoff.reset();
                 // In CSA mode a login is for one game.

@@ -186,8 +186,8 @@ fn with_end(old: &str, outcome: Outcome) -> Option<String> {
     let (summed, end) = end.split_once('\n')?;
     let names = summed.split(':').skip(1).map(|side| side.rsplit_once(' ').map_or("", |(name, _)| name));
     let names: [String; 2] = names.map(str::to_owned).collect::<Vec<_>>().try_into().ok()?;
-    let word = word(outcome).unwrap_or_default();
-    Some(format!("{moves}{word}{position}{}{end}", summary(outcome, &names)))
+    let (special, _) = words(outcome);
+    Some(format!("{moves}{special}{position}{}{end}", summary(outcome, &names)))
 }
 
 fn file(
@@ -226,7 +226,7 @@ fn text(full: &FullGame, known: &Arranged) -> String {
         text.push_str(&comment(moved).map_or_else(String::new, |comment| format!("'** {comment}\n")));
     }
     if let Some(outcome) = full.row.outcome {
-        text.push_str(word(outcome).unwrap_or_default());
+        text.push_str(words(outcome).0);
         position_lines(&board).lines().for_each(|line| text.push_str(&format!("'{line}\n")));
         text.push_str(&summary(outcome, &known.ids));
     }
@@ -253,48 +253,46 @@ fn comment(moved: &Moved) -> Option<String> {
     score.map(|score| format!("{score}{pv}"))
 }
 
-fn word(outcome: Outcome) -> Option<&'static str> {
-    Some(match outcome {
-        Outcome::Win { by: WinBy::Resignation | WinBy::Disconnection | WinBy::Default, .. } => "%TORYO\n",
-        Outcome::Win { by: WinBy::Time, .. } => "%TIME_UP\n",
-        Outcome::Win { by: WinBy::Declaration | WinBy::IllegalDeclaration, .. } => "%KACHI\n",
-        Outcome::Draw { by: DrawBy::Sennichite } => "%SENNICHITE\n",
-        Outcome::Aborted { by: AbortBy::Stopped } => "%CHUDAN\n",
-        _ => return None,
-    })
+/// The special of an ending, and its word in the summary, as floodgate's server writes them.
+fn words(outcome: Outcome) -> (&'static str, &'static str) {
+    match outcome {
+        Outcome::Win { by, .. } => match by {
+            WinBy::Resignation => ("%TORYO\n", "toryo"),
+            WinBy::Mate | WinBy::Adjudication => ("", "toryo"),
+            WinBy::Time => ("%TIME_UP\n", "time up"),
+            WinBy::IllegalMove(Foul::Uchifuzume) => ("", "uchifuzume"),
+            WinBy::IllegalMove(Foul::KingLeftInCheck) => ("", "oute_kaihimore"),
+            WinBy::IllegalMove(_) => ("", "illegal move"),
+            WinBy::Declaration => ("%KACHI\n", "kachi"),
+            WinBy::IllegalDeclaration => ("%KACHI\n", "illegal kachi"),
+            WinBy::PerpetualCheck => ("", "oute_sennichite"),
+            WinBy::Disconnection | WinBy::Default => ("%TORYO\n", "abnormal"),
+            WinBy::IllegalAction | WinBy::Ruling => ("", "abnormal"),
+        },
+        Outcome::Draw { by } => match by {
+            DrawBy::Sennichite => ("%SENNICHITE\n", "sennichite"),
+            DrawBy::MaxMoves => ("", "max_moves"),
+            DrawBy::Impasse => ("", "kachi"),
+            DrawBy::Adjudication | DrawBy::Ruling => ("", "abnormal"),
+        },
+        Outcome::Aborted { by } => match by {
+            AbortBy::Stopped => ("%CHUDAN\n", "abnormal"),
+            AbortBy::NotStarted | AbortBy::Server | AbortBy::Missing => ("", "abnormal"),
+            AbortBy::Annulled | AbortBy::NoResult => ("", "abnormal"),
+        },
+    }
 }
 
 /// `'summary:toryo:a win:b lose`.
 fn summary(outcome: Outcome, ids: &[String; 2]) -> String {
+    let (_, kind) = words(outcome);
     let [black, white] = [0, 1].map(|side| ids[side].split('+').next().unwrap_or_default());
-    let kind = match outcome {
-        Outcome::Win { by, .. } => match by {
-            WinBy::Resignation | WinBy::Mate | WinBy::Adjudication => "toryo",
-            WinBy::Time => "time up",
-            WinBy::IllegalMove(Foul::Uchifuzume) => "uchifuzume",
-            WinBy::IllegalMove(Foul::KingLeftInCheck) => "oute_kaihimore",
-            WinBy::IllegalMove(_) => "illegal move",
-            WinBy::Declaration => "kachi",
-            WinBy::IllegalDeclaration => "illegal kachi",
-            WinBy::PerpetualCheck => "oute_sennichite",
-            WinBy::Disconnection | WinBy::Default | WinBy::IllegalAction | WinBy::Ruling => "abnormal",
-        },
-        Outcome::Draw { by: DrawBy::Sennichite } => "sennichite",
-        Outcome::Draw { by: DrawBy::MaxMoves } => "max_moves",
-        Outcome::Draw { by: DrawBy::Impasse } => "kachi",
-        Outcome::Draw { by: DrawBy::Adjudication | DrawBy::Ruling } | Outcome::Aborted { .. } => "abnormal",
+    let [of_black, of_white] = match outcome.winner() {
+        Some(Color::Black) => ["win", "lose"],
+        Some(Color::White) => ["lose", "win"],
+        None => ["draw"; 2],
     };
-    let side = |side: Color| match outcome {
-        Outcome::Win { winner, .. } => {
-            if winner == side {
-                "win"
-            } else {
-                "lose"
-            }
-        }
-        _ => "draw",
-    };
-    format!("'summary:{kind}:{black} {}:{white} {}\n", side(Color::Black), side(Color::White))
+    format!("'summary:{kind}:{black} {of_black}:{white} {of_white}\n")
 }
 
 #[cfg(test)]

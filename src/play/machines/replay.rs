@@ -209,10 +209,14 @@ fn cause(end: &GameEnded, turn: Color) -> Option<Input> {
                 said(!winner, Said::Unreadable(String::new()))
             }
             WinBy::IllegalMove(_) => said(!winner, Said::Move(move_in(&end.evidence)?)),
-            _ => None,
+            WinBy::Time | WinBy::Mate | WinBy::PerpetualCheck | WinBy::Adjudication => None,
+            WinBy::Default | WinBy::Ruling | WinBy::IllegalAction => None,
         },
-        Outcome::Draw { by: DrawBy::Impasse } => said(turn, Said::Win),
-        Outcome::Draw { .. } | Outcome::Aborted { .. } => None,
+        Outcome::Draw { by } => match by {
+            DrawBy::Impasse => said(turn, Said::Win),
+            DrawBy::Sennichite | DrawBy::MaxMoves | DrawBy::Adjudication | DrawBy::Ruling => None,
+        },
+        Outcome::Aborted { .. } => None,
     }
 }
 

@@ -316,7 +316,14 @@ impl Action {
             | Self::Replayed { game, .. }
             | Self::Appealed { game, .. }
             | Self::AppealAnswered { game, .. } => Some(game.game),
-            _ => None,
+            Self::Paused | Self::Resumed | Self::Announced { .. } | Self::BuoyDeleted { .. } => None,
+            Self::RegistrationClosed | Self::RegistrationOpened => None,
+            Self::RegistrationApproved { .. } | Self::RegistrationRefused { .. } => None,
+            Self::Kicked { .. } | Self::Banned { .. } | Self::Unbanned { .. } => None,
+            Self::Muted { .. } | Self::Unmuted { .. } | Self::Paired { .. } | Self::Swapped { .. } => None,
+            Self::Penalised { .. } | Self::Disqualified { .. } | Self::Placed { .. } => None,
+            Self::Withdrawn { .. } | Self::PairingGiven { .. } | Self::Joined { .. } => None,
+            Self::MachineReadmitted { .. } | Self::MachineDropped { .. } => None,
         }
     }
 

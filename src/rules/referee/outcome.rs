@@ -157,7 +157,7 @@ impl Outcome {
     pub fn winner(self) -> Option<Color> {
         match self {
             Self::Win { winner, .. } => Some(winner),
-            _ => None,
+            Self::Draw { .. } | Self::Aborted { .. } => None,
         }
     }
 
@@ -178,7 +178,13 @@ impl Outcome {
 
     /// True if the game is left out for good: it does not count, and its place in the schedule is not played again.
     pub fn is_left_out(self) -> bool {
-        matches!(self, Self::Aborted { by: AbortBy::Missing | AbortBy::Annulled | AbortBy::NoResult })
+        match self {
+            Self::Win { .. } | Self::Draw { .. } => false,
+            Self::Aborted { by } => match by {
+                AbortBy::Missing | AbortBy::Annulled | AbortBy::NoResult => true,
+                AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Server => false,
+            },
+        }
     }
 
     /// True if the game counts.

@@ -30,10 +30,11 @@ pub fn reason(outcome: Outcome, evidence: &str) -> Option<String> {
                 | WinBy::Ruling => return None,
             }
         }
-        Outcome::Aborted { by: AbortBy::Missing | AbortBy::NotStarted | AbortBy::Server } => {
-            (told(first)?, None)
-        }
-        Outcome::Aborted { .. } | Outcome::Draw { .. } => return None,
+        Outcome::Aborted { by } => match by {
+            AbortBy::Missing | AbortBy::NotStarted | AbortBy::Server => (told(first)?, None),
+            AbortBy::Stopped | AbortBy::Annulled | AbortBy::NoResult => return None,
+        },
+        Outcome::Draw { .. } => return None,
     };
     if said.is_empty() {
         return None;

@@ -29,16 +29,16 @@ messages! {
     plain_text: "Plain text" = "テキスト";
     change: "Change" = "変更";
     games_at_once_short: "Games at once" = "同時対局数";
-    games_at_once_now(name: &str, most: usize): "`{name}`: games at once from now on: {most}." = "`{name}`: 同時に{most}局まで";
+    games_at_once_now(name: &str, most: usize): "`{name}`: games at once from now on: {most}." = "`{name}`：同時に{most}局まで";
     number_from_to(least: usize, most: usize): "give a number from {least} to {most}" = "{least}から{most}までの数で入力してください。";
-    file_is_taken_up(name: &str): "`{name}`: the change is taken up as soon as the running games are over." = "`{name}`: 対局中のものが終わり次第、変更が有効になります。";
+    file_is_taken_up(name: &str): "`{name}`: the change is taken up as soon as the running games are over." = "`{name}`：対局中のものが終わり次第、変更が有効になります。";
     engine_is_added(engine: &str, name: &str): "`{engine}` was added to `{name}`." = "`{engine}` を `{name}` に追加しました。";
     engine_that_joins: "An engine joins" = "途中参加するエンジン";
     in_place_of: "in the place of" = "交代するエンジン";
     nobody: "nobody" = "なし";
     no_new_game_after: "No new game begins after" = "新しい対局を始める期限";
-    no_game_after(name: &str, until: &str): "`{name}`: no new game begins after {until}." = "`{name}`: {until} 以降は新しい対局を始めません。";
-    no_deadline(name: &str): "`{name}`: games begin at any time." = "`{name}`: 対局の期限はありません。";
+    no_game_after(name: &str, until: &str): "`{name}`: no new game begins after {until}." = "`{name}`：{until} 以降は新しい対局を始めません。";
+    no_deadline(name: &str): "`{name}`: games begin at any time." = "`{name}`：対局の期限はありません。";
     pause_games: "Pause: no new game begins" = "一時停止（新しい対局を始めない）";
     resume_games: "Go on with new games" = "一時停止を解除";
     event_is_not_played: "the event is not played now" = "その大会は進行中ではありません。";
@@ -113,13 +113,13 @@ messages! {
     add_engines: "Add engines" = "エンジンを追加";
     add: "Add" = "追加";
     path_of_program: "Path of a program" = "プログラムのパス";
-    engines_were_added(names: &str): "Added: {names}." = "追加しました: {names}。";
+    engines_were_added(names: &str): "Added: {names}." = "追加しました：{names}。";
     what_answers: "An engine answers on USI. A program with a window or for another protocol does not: take the one that was made for USI." =
         "エンジンは USI プロトコルで応答します。画面を持つプログラムや他のプロトコル用のものではなく、USI 用のプログラムを選んでください。";
     what_delete_does: "Its file and its games go to the directory `bin`, from where they can be brought back." =
         "設定ファイルと対局は `bin` フォルダーに移ります。そこから元に戻せます。";
     all_engines_play: "Every engine of the library plays here: one that is added there can join." = "登録エンジンはすべて参加しています。新しく登録すると、ここで追加できます。";
-    lost_by_failure(games: usize): "Lost by time or by a fault: {games}" = "時間切れや不具合による負け: {games}局";
+    lost_by_failure(games: usize): "Lost by time or by a fault: {games}" = "時間切れや不具合による負け：{games}局";
     no_new_game_begins: "paused: no new game begins" = "一時停止中";
     two_engines_play: "two engines play here: choose two" = "対局するエンジンは2つです。2つ選んでください。";
     engine_was_removed(name: &str): "`{name}` was taken out of the library; its program stays." = "`{name}` を一覧から外しました。プログラムは残ります。";
@@ -136,11 +136,11 @@ messages! {
     note: "Note" = "メモ";
     tags: "Tags, with commas between" = "タグ（カンマ区切り）";
     arguments: "Arguments, one on each line" = "引数（1行に1つ）";
-    working_directory: "Directory; empty: that of the program" = "作業フォルダー（空欄: プログラムのある場所）";
+    working_directory: "Directory; empty: that of the program" = "作業フォルダー（空欄：プログラムのある場所）";
     thinks_on_others_time: "thinks on the opponent's time" = "相手の手番中にも考える（先読み）";
     inactive: "not offered" = "一覧に出さない";
     options: "Options" = "オプション";
-    changed_from(usual: &str): "changed; the engine's own: {usual}" = "変更済み（既定値: {usual}）";
+    changed_from(usual: &str): "changed; the engine's own: {usual}" = "変更済み（既定値：{usual}）";
     not_declared: "the engine does not declare it" = "エンジンが宣言していません";
     save: "Save" = "保存";
     saved: "Saved." = "保存しました。";
@@ -149,7 +149,7 @@ messages! {
     what_check_does: "The check puts the engine through what a tournament asks of it, and takes a minute or two." =
         "大会で求められる動作を一通り確かめます。1〜2分かかります。";
     check_of(name: &str): "Check of {name}" = "{name} の検査";
-    check_ended(faults: usize, warnings: usize): "Faults: {faults}. Warnings: {warnings}." = "不具合: {faults}、警告: {warnings}";
+    check_ended(faults: usize, warnings: usize): "Faults: {faults}. Warnings: {warnings}." = "不具合：{faults}、警告：{warnings}";
     verdict_pass: "pass" = "合格";
     verdict_note: "note" = "参考";
     verdict_warn: "warning" = "警告";
@@ -175,7 +175,7 @@ messages! {
     name_of_event: "Name of the event" = "大会名";
     candidate: "Candidate: is this one stronger?" = "検定の対象（こちらが強いか）";
     challenger: "Challenger" = "挑戦者";
-    clock: "Clock: `byoyomi 10s`, `5m+2s`, `nodes 10000`" = "持ち時間: `byoyomi 10s`（秒読み）、`5m+2s`（加算）、`nodes 10000`";
+    clock: "Clock: `byoyomi 10s`, `5m+2s`, `nodes 10000`" = "持ち時間：`byoyomi 10s`（秒読み）、`5m+2s`（加算）、`nodes 10000`";
     clock_of_all_moves(time: &str): "{time} for all moves" = "持ち時間{time}";
     clock_of_a_move(time: &str): "{time} for each move" = "1手{time}の秒読み";
     clock_of_a_move_afterwards(time: &str): "then {time} for each move" = "切れたら1手{time}の秒読み";
@@ -185,11 +185,11 @@ messages! {
     clock_of_nodes(nodes: u64): "{nodes} nodes for each move" = "1手{nodes}ノード";
     clock_of_plies(plies: u32): "each move {plies} plies deep" = "1手深さ{plies}";
     games_of_encounter: "Games of an encounter" = "一組の対局数";
-    games_at_once: "Games at once; empty: as many as the cores carry" = "同時対局数（空欄: コア数に合わせる）";
+    games_at_once: "Games at once; empty: as many as the cores carry" = "同時対局数（空欄：コア数に合わせる）";
     draw_after: "Drawn after so many plies" = "引き分けにする手数";
-    elo_of_h0: "H0: no stronger than (Elo)" = "H0: 強さの差はこれ以下（Elo）";
-    elo_of_h1: "H1: as strong as (Elo)" = "H1: 強さの差はこれ以上（Elo）";
-    openings: "Openings: `built-in`, `none`, or the path of a file" = "開始局面: `built-in`（内蔵）、`none`（初期局面）、またはファイルのパス";
+    elo_of_h0: "H0: no stronger than (Elo)" = "H0：強さの差はこれ以下（Elo）";
+    elo_of_h1: "H1: as strong as (Elo)" = "H1：強さの差はこれ以上（Elo）";
+    openings: "Openings: `built-in`, `none`, or the path of a file" = "開始局面：`built-in`（内蔵）、`none`（初期局面）、またはファイルのパス";
     openings_built_in: "20,000 openings that come with Renmei" = "Renmei 内蔵の20,000局面";
     openings_none: "every game from the start position" = "すべて初期局面から";
     ends_decided_games: "end a game early that both engines see as decided" = "両エンジンが勝敗を認めた対局は早く終える";
@@ -216,7 +216,7 @@ messages! {
     how_games_begin: "How games begin" = "対局の始まり方";
     by_agreement: "when two ask for the same game" = "同じ対局名を指定した2人がそろったとき";
     by_rounds: "in rounds, by the clock" = "定刻に一斉に";
-    game_of_rounds: "Game of the rounds, with its clock: `floodgate-600-10F`" = "定刻の対局名と持ち時間: `floodgate-600-10F`";
+    game_of_rounds: "Game of the rounds, with its clock: `floodgate-600-10F`" = "定刻の対局名と持ち時間：`floodgate-600-10F`";
     minutes_of_rounds: "Minutes of the hour at which rounds begin" = "開始する時刻（毎時の分）";
     engine_that_plays: "Engine" = "参加するエンジン";
     name_on_the_server: "Name on the server" = "サーバーでの名前";
@@ -225,7 +225,7 @@ messages! {
     name_of_the_game: "Game, with its clock" = "対局名（持ち時間を含む）";
     in_extended_mode: "extended mode: the server sends the ratings of opponents, and a login lasts for many games" =
         "拡張モード（サーバーから相手のレートを受け取り、ログインしたまま対局を続ける）";
-    games_until_over: "Games; empty: until it is stopped" = "対局数（空欄: 停止するまで）";
+    games_until_over: "Games; empty: until it is stopped" = "対局数（空欄：停止するまで）";
 
     // Guests.
     guests: "Guests" = "ゲスト";
@@ -233,7 +233,7 @@ messages! {
     is_absent: "not here" = "未接続";
     another_password: "Another password" = "パスワードを変更";
     remove_guest: "Remove" = "削除";
-    password_or_none: "Password; empty: one is made" = "パスワード（空欄: 自動で作成）";
+    password_or_none: "Password; empty: one is made" = "パスワード（空欄：自動で作成）";
     let_in: "Let in" = "追加";
     lines_for_guests: "What a guest needs" = "ゲストに伝える内容";
     password_is_shown_once: "The password is shown once: copy these lines now." = "パスワードが表示されるのは一度だけです。今のうちに控えてください。";
@@ -242,7 +242,7 @@ messages! {
     entrants_show_their_secret: "The entrants of the file may log in; the secret that a name shows first is its own until the end." =
         "設定ファイルの参加者がログインできます。最初に示した秘密の文字列が、終了までその名前のものになります。";
     guest_was_removed(name: &str): "{name} may log in no longer." = "{name} はログインできなくなりました。";
-    test_game: "A test game: an engine of the library logs in as a guest" = "テスト対局: 登録エンジンをゲストとして接続する";
+    test_game: "A test game: an engine of the library logs in as a guest" = "テスト対局：登録エンジンをゲストとして接続する";
     nobody_is_invited: "the file has no list `invited` in `[serve]`" = "設定ファイルの `[serve]` に `invited` がありません。";
 
     disk_is_nearly_full(free: u64, kept: u64): "The disk is nearly full: {free} MB are free, and no game begins with fewer than {kept} MB." =

@@ -47,7 +47,7 @@ messages! {
     closest_first: "closest first" = "接戦順";
     most_decided_first: "most decided first" = "大差順";
     longest_first: "longest first" = "手数順";
-    side_of_evaluations: "eval for ☗: + is good for black, − for white" = "評価値は☗側から: + は先手良し、− は後手良し";
+    side_of_evaluations: "eval for ☗: + is good for black, − for white" = "評価値は☗側から：+ は先手良し、− は後手良し";
     last_results: "Last results" = "最近の結果";
 
     // The archive.
@@ -69,7 +69,7 @@ messages! {
     date_unknown: "date unknown" = "日付不明";
     to_the_last_move: "▶ to the last move" = "▶ 最終手へ";
     moves_dropped_here: "The moves of this game were dropped, as those of old games." = "古い対局のため指し手は保存されていません。";
-    record: "Record: " = "棋譜: ";
+    record: "Record: " = "棋譜：";
     appeal_against_it: "Appeal against the result" = "結果に異議を申し立てる";
     board_needs_script: "The board is drawn by this page's script; the record needs none." = "盤面の表示にはスクリプトが必要です。";
     comments: "Comments" = "コメント";
@@ -118,10 +118,10 @@ messages! {
     record_formats: "records are .csa, .kif, .kifu or .jkf" = "棋譜の形式は .csa、.kif、.kifu、.jkf のいずれかです。";
     moves_dropped(game: u64): "the moves of game {game} were dropped, as those of old games" = "第{game}局の指し手は、古い対局のため保存されていません。";
     too_many_letters(key: &str, most: usize): "`{key}` has more than {most} letters" = "`{key}` は{most}文字以内です。";
-    not_a_result(key: &str, text: &str): "`{key}`: `{text}` is not black, white, draw or none" = "`{key}`: `{text}` は使えません。black、white、draw、none のいずれかです。";
-    not_an_opening(key: &str, text: &str): "`{key}`: `{text}` is not up to 20 moves such as `7g7f 3c3d` or `▲７六歩 △３四歩`" = "`{key}`: `{text}` は使えません。`7g7f 3c3d` や `▲７六歩 △３四歩` のように20手以内で指定してください。";
-    not_a_number(key: &str, text: &str): "`{key}`: `{text}` is not a whole number" = "`{key}`: `{text}` は整数ではありません。";
-    not_a_day(key: &str, text: &str): "`{key}`: `{text}` is not a day such as 2026-11-22" = "`{key}`: `{text}` は日付ではありません。2026-11-22 のように書いてください。";
+    not_a_result(key: &str, text: &str): "`{key}`: `{text}` is not black, white, draw or none" = "`{key}`：`{text}` は使えません。black、white、draw、none のいずれかです。";
+    not_an_opening(key: &str, text: &str): "`{key}`: `{text}` is not up to 20 moves such as `7g7f 3c3d` or `▲７六歩 △３四歩`" = "`{key}`：`{text}` は使えません。`7g7f 3c3d` や `▲７六歩 △３四歩` のように20手以内で指定してください。";
+    not_a_number(key: &str, text: &str): "`{key}`: `{text}` is not a whole number" = "`{key}`：`{text}` は整数ではありません。";
+    not_a_day(key: &str, text: &str): "`{key}`: `{text}` is not a day such as 2026-11-22" = "`{key}`：`{text}` は日付ではありません。2026-11-22 のように書いてください。";
     too_many_requests: "too many requests from your address; wait a few seconds" = "リクエストが多すぎます。数秒待ってください。";
     request_took_too_long: "the request took too long" = "時間内に応答できませんでした。";
     viewers_full: "all places for viewers are taken; try again later" = "接続数が上限に達しています。しばらくしてからお試しください。";

@@ -64,7 +64,6 @@ messages! {
     test_paused: "paused" = "一時停止中";
     test_playing: "playing" = "対局中";
     test_failed: "failed" = "失敗";
-    test_over: "over" = "終了";
     test_removed: "removed" = "取り消し";
     verdict_accepted(hypothesis: &str): "{hypothesis} accepted" = "{hypothesis} を採択";
     verdict_faults: "ended by faults" = "反則等で終了";
@@ -102,7 +101,6 @@ messages! {
     // Machines.
     first_player: "first player" = "先に挙げた参加者";
     on_time: "on time" = "時間切れ";
-    engine_faults: "faults" = "反則等";
     open_pairs: "open pairs" = "未了の組";
     played_twice: "played twice" = "再対局の組";
     differ: "differ" = "相違";
@@ -128,7 +126,6 @@ messages! {
     key_pieces: "letters or kanji (a)" = "英字・漢字の切り替え（a）";
 
     // Axes and titles of pictures.
-    games_axis: "games" = "局";
     pairs_axis: "pairs of games" = "組（2局ずつ）";
     ply_axis: "ply" = "手目";
     games_by_ending: "games by ending" = "終局別の局数";
@@ -137,9 +134,9 @@ messages! {
     lower_seconds_by_ply: "seconds a move, by ply" = "一手の秒数（手数別）";
 
     // The text of a report.
-    skipped_engine(name: &str): "skipped: {name}" = "省略: {name}";
-    black_scores(score: &str, advantage: &str, endings: &str): "black scores {score}{advantage}; endings: {endings}" = "先手の得点率 {score}{advantage}、終局: {endings}";
-    games_not_counted(endings: &str): "not counted: {endings}" = "無効: {endings}";
+    skipped_engine(name: &str): "skipped: {name}" = "省略：{name}";
+    black_scores(score: &str, advantage: &str, endings: &str): "black scores {score}{advantage}; endings: {endings}" = "先手の得点率 {score}{advantage}、終局：{endings}";
+    games_not_counted(endings: &str): "not counted: {endings}" = "無効：{endings}";
     lost_waiting(starved: u64, games: u64): "losses on time: {starved} of {games} by an engine that had waited for a processor as long as it was late; play fewer games at once (`concurrency`), or leave other work to another machine" =
         "時間切れ {games} 局のうち {starved} 局では、エンジンが遅れた時間だけプロセッサを待たされていました。同時対局数（`concurrency`）を減らすか、他の処理を別のマシンに移してください";
     lost_by_little(replied: u64, games: u64, most: f64, margin: u64): "losses on time: {replied} of {games} late by {most} ms at most; `margin = \"{margin}ms\"` (`match --margin {margin}ms`) forgives that in a new event, `reserve` lets an engine stop earlier" =
@@ -150,12 +147,12 @@ messages! {
     what_llr_says(lower: f64, upper: f64): "LLR weighs the evidence: it begins at 0, and the test ends with H1 at {upper:.2}, with H0 at {lower:.2}." =
         "LLR は証拠の重さです。0 から始まり、{upper:.2} に達すると H1、{lower:.2} に達すると H0 を採択して検定を終えます。";
     faults_decided_after(pairs: u64, llr: f64): "no verdict on strength: after {pairs} pairs faults decided at LLR {llr:.2}, and the pairs without faults do not bear it out" =
-        "強さの判定なし: {pairs} 組、LLR {llr:.2} で反則等により終了しましたが、反則等のない組はそれを裏付けていません";
+        "強さの判定なし：{pairs} 組、LLR {llr:.2} で反則等により終了しましたが、反則等のない組はそれを裏付けていません";
     repeats_ended(pairs: u64): "no verdict: the last {pairs} pairs repeated earlier games move for move, and repeated games are no evidence; use more opening lines, or vary the nodes (`nodes 4000 jitter 3%`)" =
-        "判定なし: 最後の {pairs} 組は既出の棋譜の繰り返しで、証拠になりません。開始局面を増やすか、探索局面数を変動させてください（`nodes 4000 jitter 3%`）";
+        "判定なし：最後の {pairs} 組は既出の棋譜の繰り返しで、証拠になりません。開始局面を増やすか、探索局面数を変動させてください（`nodes 4000 jitter 3%`）";
     accepted_after(hypothesis: &str, pairs: &str, llr: f64): "{hypothesis} accepted after {pairs} at LLR {llr:.2}" = "{pairs}、LLR {llr:.2} で {hypothesis} を採択";
-    halted_after(pairs: &str): "halted after {pairs}, without a verdict: an engine has reached its limit of faults" = "{pairs}で停止、判定なし: エンジンの障害が上限に達しました";
-    stopped_after(pairs: &str): "stopped by hand after {pairs}, without a verdict: the error rates are those of the test played to its end" = "{pairs}で中断、判定なし: 誤る確率は最後まで行った検定のものです";
+    halted_after(pairs: &str): "halted after {pairs}, without a verdict: an engine has reached its limit of faults" = "{pairs}で停止、判定なし：エンジンの障害が上限に達しました";
+    stopped_after(pairs: &str): "stopped by hand after {pairs}, without a verdict: the error rates are those of the test played to its end" = "{pairs}で中断、判定なし：誤る確率は最後まで行った検定のものです";
     no_verdict: "no verdict" = "判定なし";
     that_is(claim: &str): "that is: {claim}" = "すなわち、{claim}";
     result_of_two(name: &str, opponent: &str, score: &str, said: &str): "{name} against {opponent} {score}: {said}" = "{name} 対 {opponent} {score}　{said}";
@@ -168,16 +165,16 @@ messages! {
     by_score_alone(said: &str, plain: &str): "{said}; by the score alone {plain}" = "{said}。補正前は {plain}";
     corrected_for_stop: ", corrected for the stop of the test" = "、検定の打ち切りを補正済み";
     corrected_for_looking: ", corrected for looking" = "、途中経過の確認を補正済み";
-    los_of(share: &str, name: &str): "LOS {share}: how likely {name} is the stronger one" = "LOS {share}: {name} のほうが強い確率";
+    los_of(share: &str, name: &str): "LOS {share}: how likely {name} is the stronger one" = "LOS {share}：{name} のほうが強い確率";
     elo_and_los: "Elo is relative to the mean of the field; LOS: how likely one is stronger than the next" = "Elo は全参加者の平均を 0 とした値、LOS は次位より強い確率です";
-    audit_games(ended: &str, on: u64, share: f64): "adjudication by score: {ended} ended, {on} played on ({share:.0} % of them are to be)" = "評価値による判定: {ended}を終了、{on} 局は判定せずに続行（予定 {share:.0} %）";
+    audit_games(ended: &str, on: u64, share: f64): "adjudication by score: {ended} ended, {on} played on ({share:.0} % of them are to be)" = "評価値による判定：{ended}を終了、{on} 局は判定せずに続行（予定 {share:.0} %）";
     audit_wrong(wrong: u64, won: u64, drawn: u64, share: f64, low: f64, high: f64): "{wrong} would have been wrong: {won} won and {drawn} drawn by the side given up, {share:.0} % (95 %: {low:.0} to {high:.0} %)" =
-        "誤判定 {wrong} 局: 負けとされた側の勝ち {won}、引き分け {drawn}、{share:.0} %（95 %: {low:.0} 〜 {high:.0} %）";
+        "誤判定 {wrong} 局：負けとされた側の勝ち {won}、引き分け {drawn}、{share:.0} %（95 %：{low:.0} 〜 {high:.0} %）";
     audit_cost(points: f64, plies: f64): "that is {points:.2} points a game ended so; each game played on was {plies:.0} plies longer" = "判定1局あたり {points:.2} 点の誤り、続行した対局は平均 {plies:.0} 手長くなりました";
-    listed_games(games: &str): "games: {games}" = "対局: {games}";
-    tuning_so_far(pairs: u64, of: u64): "tuning: {pairs} of {of} pairs" = "オプションの調整: {of} 組のうち {pairs} 組";
+    listed_games(games: &str): "games: {games}" = "対局：{games}";
+    tuning_so_far(pairs: u64, of: u64): "tuning: {pairs} of {of} pairs" = "オプションの調整：{of} 組のうち {pairs} 組";
     for_common_scale: "for adjudication on the common scale of 600:" = "共通尺度 600 での判定用:";
-    measured_on_server(name: &str, performance: &str, games: &str, opponents: &str): "{name} on the scale of its rated opponents: {performance} ({games}, {opponents})" = "{name} のレーティング（レートのある相手から推定）: {performance}（{games}、{opponents}）";
+    measured_on_server(name: &str, performance: &str, games: &str, opponents: &str): "{name} on the scale of its rated opponents: {performance} ({games}, {opponents})" = "{name} のレーティング（レートのある相手から推定）：{performance}（{games}、{opponents}）";
 }
 
 impl Language {

@@ -31,15 +31,15 @@ messages! {
     help_back: "back" = "戻る";
     help_neighbours: "next game, game before" = "次の対局、前の対局";
     help_filter: "filter by player or ending; Enter keeps it, Esc drops it" = "対局者・終局で絞り込む（Enter で確定、Esc で取消）";
-    help_sort: "boards and played: by player, result, length, time left" = "並べ替え: 対局者、結果、手数、残り時間";
-    help_variation: "in a game: into the line the engine had in mind, and back" = "対局で: エンジンの読み筋を進む、戻る";
-    help_save: "in a game: write it to a file, as CSA or as KIF" = "対局で: ファイルに保存（CSA、KIF）";
+    help_sort: "boards and played: by player, result, length, time left" = "並べ替え：対局者、結果、手数、残り時間";
+    help_variation: "in a game: into the line the engine had in mind, and back" = "対局で：エンジンの読み筋を進む、戻る";
+    help_save: "in a game: write it to a file, as CSA or as KIF" = "対局で：ファイルに保存（CSA、KIF）";
     help_hold: "hold the screen still, or go on" = "表示の停止・再開";
     help_pieces: "kanji pieces, or letters; turn the board round" = "駒の漢字・英字、盤面反転";
     help_redraw: "draw everything anew" = "再描画";
     help_redraw_or_suspend: "draw everything anew; give the terminal back for a while" = "再描画、端末を一時的に返す";
     help_quit: "leave the screens; games go on, and lines report them" = "画面を閉じる（対局は続き、経過を行で表示）";
-    help_stop: "stop: finish the running games; again: adjourn them" = "停止: 対局中のものを終えてから。もう一度で指し掛け";
+    help_stop: "stop: finish the running games; again: adjourn them" = "停止：対局中のものを終えてから。もう一度で指し掛け";
     help_help: "this list" = "この一覧";
 
     // The event.
@@ -66,7 +66,7 @@ messages! {
     for_black(evaluation: &str): "{evaluation} for ☗" = "評価値 {evaluation}（☗側）";
     no_info: "no info" = "読み筋なし";
     so_many_nodes(nodes: &str): "{nodes} nodes" = "{nodes} 局面";
-    lost_because(reason: &str): "lost: {reason}" = "負けの原因: {reason}";
+    lost_because(reason: &str): "lost: {reason}" = "負けの原因：{reason}";
     moves_followed: "Moves · following" = "指し手 · 追従中";
     g_follows: "Moves · G follows" = "指し手 · G で追従";
     and_eval_for_black: " · eval for ☗" = " · 評価値（☗側）";
@@ -93,20 +93,20 @@ messages! {
     ties_of_points: "points · tie-breaks in their order" = "得点 · 順位決定の項目順";
     bracket: "Bracket · points of the encounters" = "トーナメント表 · 各組の得点";
     engines_since: "Engines · of the moves seen since this screen was opened" = "時間の使い方 · この画面を開いてからの指し手";
-    late_and_memory: "late: ms beyond the engine's own time, to a factor of two; memory: the most of a process" = "遅延: エンジンの申告との差（2倍の精度）、メモリ: 1プロセスの最大";
+    late_and_memory: "late: ms beyond the engine's own time, to a factor of two; memory: the most of a process" = "遅延：エンジンの申告との差（2倍の精度）、メモリ：1プロセスの最大";
     machines_here(machines: &str, slots: &str): "Machines · {machines} with {slots} · beside this one" = "マシン · このマシンのほかに {machines}、同時 {slots}";
     hub_lets_play: "none: `--hub` lets others play, too" = "なし。`--hub` を付けると他のマシンも対局できます";
 
     // Lines of the log, and notices.
-    begins(event: &str, format: &str): "{event} begins: {format}" = "{event} を開始: {format}";
-    goes_on(event: &str, format: &str): "{event} goes on: {format}" = "{event} を再開: {format}";
-    has_a_bye(round: u32, player: &str): "round {round}: {player} has a bye" = "{round}回戦: {player} は不戦勝";
+    begins(event: &str, format: &str): "{event} begins: {format}" = "{event} を開始：{format}";
+    goes_on(event: &str, format: &str): "{event} goes on: {format}" = "{event} を再開：{format}";
+    has_a_bye(round: u32, player: &str): "round {round}: {player} has a bye" = "{round}回戦：{player} は不戦勝";
     player_joins(player: &str): "{player} joins" = "{player} が参加";
     has_new_trip(player: &str): "{player} is known by a new trip" = "{player} のトリップが変わりました";
     over_and_numbered_later: "that game is over: it is among the finished games as soon as its pair is" = "その対局は終わりました。組の対局が終わると一覧に入ります";
     not_in_database(game: u64): "game {game} is not in the database" = "第{game}局はデータベースにありません";
     game_is_in(game: u64, path: &str): "game {game} is in {path}" = "第{game}局を {path} に保存しました";
-    game_not_written(game: u64, reason: &str): "game {game} was not written: {reason}" = "第{game}局を保存できません: {reason}";
+    game_not_written(game: u64, reason: &str): "game {game} was not written: {reason}" = "第{game}局を保存できません：{reason}";
 }
 
 impl Language {

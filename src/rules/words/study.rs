@@ -47,7 +47,7 @@ messages! {
     study_about: "Databases and records of the directory and of its folder `study`; copy files there, or take one in below. Over all events:" =
         "フォルダーとその中の `study` にあるデータベースと棋譜です。ファイルを置くか、下から取り込んでください。全大会:";
     study_is_empty: "There is no database and no record yet." = "まだデータベースも棋譜もありません。";
-    position_to_find: "Position: SFEN, or moves in USI such as `7g7f 3c3d`" = "局面: SFEN、または `7g7f 3c3d` のようなUSIの指し手";
+    position_to_find: "Position: SFEN, or moves in USI such as `7g7f 3c3d`" = "局面：SFEN、または `7g7f 3c3d` のようなUSIの指し手";
     not_a_position: "this is no position: give SFEN, or legal moves in USI" = "局面として読めません。SFENか、合法なUSIの指し手を入力してください。";
     take_in_file: "Take in a file" = "ファイルを取り込む";
     take_in: "Take in" = "取り込む";
@@ -55,7 +55,7 @@ messages! {
     what_is_taken_in(most: usize): "A database of Renmei, or a record in CSA, KIF, KI2, JKF or USI, up to {most} MiB. A file that is there stays as it is." =
         "Renmei のデータベース、または CSA・KIF・KI2・JKF・USI 形式の棋譜（{most} MiB まで）。既にあるファイルは上書きしません。";
     not_a_record_file(name: &str): "`{name}` is not the name of a database or of a record: .db, .csa, .kif, .kifu, .ki2, .jkf, .usi, .sfen" =
-        "`{name}` はデータベースや棋譜のファイル名ではありません: .db、.csa、.kif、.kifu、.ki2、.jkf、.usi、.sfen";
+        "`{name}` はデータベースや棋譜のファイル名ではありません：.db、.csa、.kif、.kifu、.ki2、.jkf、.usi、.sfen";
     not_a_database(name: &str): "`{name}` is not a database" = "`{name}` はデータベースではありません。";
     file_is_there(name: &str): "`{name}` is there already, and nothing was written: rename the file" = "`{name}` は既にあります。何も書いていません。名前を変えてください。";
     file_is_too_large(most: usize): "the file is larger than {most} MiB: copy it into the folder `study` by hand" = "ファイルが{most} MiB を超えています。`study` フォルダーに直接置いてください。";
@@ -64,7 +64,7 @@ messages! {
     read_record: "Read it in" = "読み込む";
     reading_of(key: &str): "Reading of `{key}`" = "`{key}` の読み込み";
     records_were_read(read: usize, known: usize, faults: usize): "Games: {read} read in, {known} known before, {faults} unreadable." =
-        "対局: 読み込み{read}局、既知{known}局、読めないもの{faults}件";
+        "対局：読み込み{read}局、既知{known}局、読めないもの{faults}件";
     games_not_opened: "the games could not be opened; the terminal says why" = "対局を開けませんでした。理由は端末に表示されています。";
     search_of_position(position: &str): "Search for {position}" = "局面検索 {position}";
     found_in_games(found: usize, games: u64): "Found in {found} of {games} games." = "{games}局中{found}局で見つかりました。";
@@ -98,7 +98,7 @@ messages! {
     address_as_picture: "Its address as a QR code" = "アドレスのQRコード";
     no_network_here: "This machine has no network now, so that nobody else reaches the page." = "このマシンは今ネットワークにつながっていないため、他の人は見られません。";
     records_of_games: "Records" = "棋譜";
-    round_or_all: "Round; empty: all games" = "回戦（空欄: 全対局）";
+    round_or_all: "Round; empty: all games" = "回戦（空欄：全対局）";
     record_format: "Format" = "形式";
     with_standings: "with the standings of both players at the head of each record" = "各棋譜の冒頭に両対局者の順位と成績を書く";
     download_as_zip: "Download as zip" = "ZIPでダウンロード";

@@ -282,3 +282,66 @@ impl HistoryFold {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Language, Named, ReportText};
+    use contest::stage::{Format, Stage};
+    use referee::{
+        Color,
+        entry::{GameStarted, Moved, Thought},
+        opening::EVEN,
+    };
+    use rsshogi::types::Move;
+    use std::time::Duration;
+
+    #[test]
+    fn depth_speed_and_lateness_are_those_of_the_moves_of_each_build_with_either_colour() {
+        let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, ..Stage::default() }];
+        let engines = ["new", "old"].map(Named::whole).to_vec();
+        let info = EventInfo { stages, engines, ..EventInfo::default() };
+        let mut fold = HistoryFold::new(&info, true);
+        // By game, black first: thinking time in ms, lateness in µs, depth, nodes.
+        let [new, old] = [[(1000, 3_000, 10), (3000, 50_000, 20)], [(2000, 900, 8), (2000, 900, 9)]];
+        let nodes = [[2_000_000, 1_000_000], [600_000, 2_000_000]];
+        for (index, sides, nodes) in [(0, [new[0], old[0]], nodes[0]), (1, [old[1], new[1]], nodes[1])] {
+            let [black, white] = [index, 1 - index].map(PlayerId);
+            let (game, start) = (GameId(u64::from(index) + 1), EVEN.to_owned());
+            let pair = u64::from(index);
+            let pairing =
+                Pairing { stage: 0, index: pair, attempt: 0, round: 1, pair, opening: 0, black, white };
+            let opening = String::new();
+            let started = GameStarted { game, pairing, start, opening, times: None };
+            let mut entries = vec![Entry::GameStarted(started)];
+            for (side, usi) in ["7g7f", "3c3d"].into_iter().enumerate() {
+                let (ms, late, depth) = sides[side];
+                let (charged, late) = (Duration::from_millis(ms), Duration::from_micros(late));
+                let (depth, nodes, time) = (Some(depth), Some(nodes[side]), Some(ms));
+                entries.push(Entry::Moved(Moved {
+                    game,
+                    ply: side as u32 + 1,
+                    color: Color::BOTH[side],
+                    mv: Move::from_usi(usi).unwrap(),
+                    charged,
+                    elapsed: charged + late,
+                    left: charged,
+                    thought: Some(Box::new(Thought { depth, nodes, time, ..Thought::default() })),
+                }));
+            }
+            entries.into_iter().for_each(|entry| fold.take(&Stamped { at: 0, entry }));
+        }
+        let mut report = Report::new(&info, &fold.standings, true);
+        report.usage = fold.usage;
+        let text = ReportText(&report, Language::English).to_string();
+        let lines: Vec<String> =
+            text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        for line in [
+            "engine moves mean longest depth nodes/s late p99 faults",
+            "new 2 2.0 s 3.0 s 15.0 1,000,000 4.0 ms 64.0 ms 0",
+            "old 2 2.0 s 2.0 s 8.5 400,000 1.0 ms 1.0 ms 0",
+        ] {
+            assert!(lines.iter().any(|known| known.ends_with(line)), "{line}\n{text}");
+        }
+    }
+}

@@ -1,10 +1,10 @@
 //! Live output of an event: lines about entries, after their commit.
 
 use super::{EventInfo, Named, progress::Progress};
-use contest::standings::Verdict;
+use contest::{fault_limit::is_faulted, standings::Verdict};
 use notation::{csa::game_name::short_ids, printable, printable_json};
 use referee::{
-    AbortBy, Outcome, WinBy,
+    AbortBy, Outcome,
     entry::{Entry, GameEnded, GameId, Stamped, WARNING},
     number::plies,
 };
@@ -185,11 +185,8 @@ fn shown(evidence: &str, game: Option<GameId>) -> String {
 
 /// Endings that may be disputed.
 fn is_dispute(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::Win { by, .. } => by.is_fault() || by == WinBy::Default,
-        Outcome::Draw { .. } => false,
-        Outcome::Aborted { by } => by != AbortBy::Stopped,
-    }
+    let is_stop = outcome == Outcome::Aborted { by: AbortBy::Stopped };
+    is_faulted(outcome) || !outcome.counts() && !is_stop
 }
 
 fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
@@ -204,7 +201,7 @@ fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
 mod tests {
     use super::*;
     use contest::schedule::Pairing;
-    use referee::{Color, DrawBy, entry::PlayerId};
+    use referee::{Color, DrawBy, WinBy, entry::PlayerId};
 
     #[test]
     fn the_number_in_a_result_line_is_the_games_own_in_whatever_order_games_end() {

@@ -77,7 +77,7 @@ pub(crate) fn table(machines: &[MachineRow], language: Language) -> Exhibit {
         Column::right(language.game_column(), |row: &MachineRow| Cell::count(row.counts.games)),
         Column::right(language.first_player(), results),
         Column::right(language.on_time(), |row: &MachineRow| Cell::count(row.counts.time_losses)),
-        Column::right(language.engine_faults(), |row: &MachineRow| Cell::count(row.counts.faults)),
+        Column::right(language.faults(), |row: &MachineRow| Cell::count(row.counts.faults)),
         Column::right(language.open_pairs(), |row: &MachineRow| Cell::count(row.counts.open)),
         Column::right(language.played_twice(), |row: &MachineRow| Cell::count(row.counts.repeated)),
         Column::right(language.differ(), |row: &MachineRow| Cell::count(row.counts.differed)),

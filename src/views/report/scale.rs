@@ -98,7 +98,12 @@ impl Given {
 
 fn tells(outcome: Outcome) -> bool {
     match outcome {
-        Outcome::Win { by, .. } => !matches!(by, WinBy::Adjudication | WinBy::Default) && !by.is_fault(),
+        Outcome::Win { by, .. } => match by {
+            WinBy::Mate | WinBy::Resignation | WinBy::Declaration => true,
+            WinBy::PerpetualCheck | WinBy::Ruling => true,
+            WinBy::Adjudication | WinBy::Default | WinBy::Time | WinBy::Disconnection => false,
+            WinBy::IllegalMove(_) | WinBy::IllegalAction | WinBy::IllegalDeclaration => false,
+        },
         Outcome::Draw { .. } => true,
         Outcome::Aborted { .. } => false,
     }

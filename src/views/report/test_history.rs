@@ -351,7 +351,7 @@ fn standing(words: Language, test: &TestLine) -> Markup {
         "playing" => words.test_playing(),
         "failed" => words.test_failed(),
         "removed" => words.test_removed(),
-        _ => words.test_over(),
+        _ => words.event_has_ended(),
     };
     html! {
         @if !text.is_empty() { span.verdict.(class) { (text) } } @else { (state) }

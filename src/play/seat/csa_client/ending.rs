@@ -95,7 +95,9 @@ impl Words {
             Some(Ending::Sennichite) => DrawBy::Sennichite,
             Some(Ending::Jishogi) => DrawBy::Impasse,
             Some(Ending::MaxMoves) => DrawBy::MaxMoves,
-            _ => DrawBy::Adjudication,
+            Some(Ending::Resign | Ending::TimeUp | Ending::IllegalMove | Ending::IllegalAction)
+            | Some(Ending::OuteSennichite | Ending::Chudan)
+            | None => DrawBy::Adjudication,
         }
     }
 }

@@ -138,7 +138,8 @@ impl fmt::Display for ChargedTime {
 }
 
 /// The reason line at the end of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum Ending {
     /// `#RESIGN`.
     Resign,
@@ -161,7 +162,8 @@ pub enum Ending {
 }
 
 /// The result line at the end of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum GameResult {
     /// `#WIN`.
     Win,
@@ -172,24 +174,6 @@ pub enum GameResult {
     /// `#CENSORED`: no result, at the move limit.
     Censored,
 }
-
-const ENDINGS: [(&str, Ending); 9] = [
-    ("#RESIGN", Ending::Resign),
-    ("#TIME_UP", Ending::TimeUp),
-    ("#ILLEGAL_MOVE", Ending::IllegalMove),
-    ("#ILLEGAL_ACTION", Ending::IllegalAction),
-    ("#SENNICHITE", Ending::Sennichite),
-    ("#OUTE_SENNICHITE", Ending::OuteSennichite),
-    ("#JISHOGI", Ending::Jishogi),
-    ("#MAX_MOVES", Ending::MaxMoves),
-    ("#CHUDAN", Ending::Chudan),
-];
-const RESULTS: [(&str, GameResult); 4] = [
-    ("#WIN", GameResult::Win),
-    ("#LOSE", GameResult::Lose),
-    ("#DRAW", GameResult::Draw),
-    ("#CENSORED", GameResult::Censored),
-];
 
 /// Longest name of a player, in characters (CSA server protocol 1.1, 3).
 pub const NAME_MAX: usize = 32;
@@ -316,13 +300,10 @@ fn read_server(line: &str) -> Option<ServerLine> {
         b"LOGIN:incorrect" => ServerLine::LoginIncorrect,
         b"LOGOUT:completed" => ServerLine::LoggedOut,
         [b'#', b'#', b'[', ..] => ServerLine::Notice(line.to_owned()),
-        [b'#', ..] => None
-            .or_else(|| {
-                ENDINGS.iter().find(|(word, _)| *word == line).map(|(_, end)| ServerLine::Ending(*end))
-            })
-            .or_else(|| {
-                RESULTS.iter().find(|(word, _)| *word == line).map(|(_, end)| ServerLine::Result(*end))
-            })?,
+        [b'#', ..] => {
+            let result = || line[1..].parse().map(ServerLine::Result);
+            line[1..].parse().map(ServerLine::Ending).or_else(|_| result()).ok()?
+        }
         // `+` and `-` alone are the turn of a position block.
         [b'+' | b'-', _, ..] | [b'%', ..] => read_played(line)?,
         _ if line.starts_with("LOGIN:") => {
@@ -355,16 +336,12 @@ impl fmt::Display for ServerLine {
             Self::Rejected { game, by } => write!(f, "REJECT:{game} by {by}"),
             Self::Played { text, time: Some(time) } => write!(f, "{text},T{time}"),
             Self::Played { text, time: None } => f.write_str(text),
-            Self::Ending(ending) => f.write_str(word_of(&ENDINGS, ending)),
-            Self::Result(result) => f.write_str(word_of(&RESULTS, result)),
+            Self::Ending(ending) => write!(f, "#{}", <&str>::from(ending)),
+            Self::Result(result) => write!(f, "#{}", <&str>::from(result)),
             Self::Notice(line) | Self::Text(line) => f.write_str(line),
             Self::Blank => Ok(()),
         }
     }
-}
-
-fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
-    words.iter().find(|(_, known)| known == value).map_or("", |(word, _)| word)
 }
 
 impl fmt::Display for Wish {

@@ -55,21 +55,39 @@ pub enum Ending {
 
 use Ending::*;
 
-/// Endings with one word each in CSA and KIF.
-static WORDS: [(Ending, &str, &str); 12] = [
-    (Resign, "TORYO", "投了"),
-    (TimeUp, "TIME_UP", "切れ負け"),
-    (Mate, "TSUMI", "詰み"),
-    (NoMate, "FUZUMI", "不詰"),
-    (Declaration, "KACHI", "入玉勝ち"),
-    (Sennichite, "SENNICHITE", "千日手"),
-    (MaxMoves, "MAX_MOVES", "最大手数"),
-    (Impasse, "JISHOGI", "持将棋"),
-    (Draw, "HIKIWAKE", "引き分け"),
-    (Interrupted, "CHUDAN", "中断"),
-    (WinByDefault, "FUSENSHO", "不戦勝"),
-    (LossByDefault, "FUSENPAI", "不戦敗"),
-];
+/// Defines the words of CSA and KIF for endings with one word in each. An ending that is neither there nor among the
+/// others does not compile.
+macro_rules! words {
+    ($others:pat => None; $($ending:ident => $csa:literal, $kif:literal;)+) => {
+        static WORDS: &[(Ending, &str, &str)] = &[$(($ending, $csa, $kif)),+];
+
+        impl Ending {
+            /// The words of CSA and KIF for an ending that concerns the side to move, or both sides.
+            fn words(&self) -> Option<(&'static str, &'static str)> {
+                match self {
+                    $($ending => Some(($csa, $kif)),)+
+                    $others => None,
+                }
+            }
+        }
+    };
+}
+
+words! {
+    PerpetualCheck { .. } | Illegal { .. } | IllegalDeclaration { .. } | Won { .. } | Unknown(_) => None;
+    Resign => "TORYO", "投了";
+    TimeUp => "TIME_UP", "切れ負け";
+    Mate => "TSUMI", "詰み";
+    NoMate => "FUZUMI", "不詰";
+    Declaration => "KACHI", "入玉勝ち";
+    Sennichite => "SENNICHITE", "千日手";
+    MaxMoves => "MAX_MOVES", "最大手数";
+    Impasse => "JISHOGI", "持将棋";
+    Draw => "HIKIWAKE", "引き分け";
+    Interrupted => "CHUDAN", "中断";
+    WinByDefault => "FUSENSHO", "不戦勝";
+    LossByDefault => "FUSENPAI", "不戦敗";
+}
 
 /// Names of the sides in a summary line.
 const SIDES: [(&str, Color); 4] =
@@ -125,11 +143,6 @@ impl Ending {
             Unknown(word) => Some(word.clone()),
             _ => self.words().map(|(csa, _)| csa.to_owned()),
         }
-    }
-
-    /// The words of CSA and KIF for an ending that concerns the side to move, or both sides.
-    fn words(&self) -> Option<(&'static str, &'static str)> {
-        WORDS.iter().find(|(ending, ..)| ending == self).map(|(_, csa, kif)| (*csa, *kif))
     }
 
     /// The ending in one word for [`from_word`](Self::from_word): as in CSA, with words of our own where CSA has none.

@@ -59,7 +59,7 @@ fn ratings_of(history: &EventHistory, players: &[PlayerId], size: Size, language
     let (low, high) = settled(&curves, games);
     let frame = Frame::new(size, (0.0, games), (low, high), &curves);
     let body = html! {
-        (frame.scales(language.games_axis(), signed))
+        (frame.scales(language.games_count(), signed))
         (frame.curves(&curves))
         (frame.names(&curves))
     };
