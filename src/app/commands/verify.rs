@@ -162,10 +162,6 @@ fn print(event: &Verified) {
             others => format!("{others} other entries"),
         }
     )];
-    if event.not_covered > 0 {
-        let games = number(event.not_covered, "game");
-        counts.push(format!("{games} not covered: played by a version without seals"));
-    }
     if event.pruned > 0 {
         counts.push(format!(
             "the moves of {} were dropped and cannot be verified",

@@ -63,7 +63,7 @@ pub(crate) fn desk(
     let mut line = String::new();
     let open = async {
         let hub = Hub::start(options).await?;
-        line = hub.token().line();
+        line = hub.token.line();
         Ok(hub)
     };
     let desk = MachineDesk::connect(of_desk, say.clone(), open).map_err(|why| failed(&why))?;

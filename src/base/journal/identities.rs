@@ -30,8 +30,7 @@ pub(crate) fn store(
 }
 
 impl Store {
-    /// The identities of an event's engines, oldest run first. An event that was begun by an older program has none of
-    /// its first runs.
+    /// The identities of an event's engines, oldest run first.
     ///
     /// # Errors
     /// When the database cannot be read.

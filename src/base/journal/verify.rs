@@ -50,8 +50,6 @@ pub struct Verified {
     pub sealed_games: u64,
     /// Entries of other kinds with seals.
     pub other_entries: u64,
-    /// Games that ended before the first seal of the event.
-    pub not_covered: u64,
     /// Games with seals whose moves were dropped: of their evidence, their moves and their times nothing is known.
     pub pruned: u64,
     /// Games without an end.
@@ -109,13 +107,10 @@ const BATCH: usize = 8192;
 struct Readers(Vec<Mutex<Connection>>);
 
 impl Readers {
-    /// Opens a connection for each further thread. A file of an older schema is read through one private copy, which has
-    /// no further connections.
+    /// Opens a connection for each further thread.
     fn open(store: &Store, threads: usize) -> Result<Self, StoreError> {
-        let is_copy = store.database().conn.path().is_none_or(str::is_empty);
-        let further = if is_copy { 0 } else { threads.saturating_sub(1) };
         let open = |_| Ok(Mutex::new(Database::read(store.path())?.conn));
-        Ok(Self((0..further).map(open).collect::<Result<_, StoreError>>()?))
+        Ok(Self((1..threads).map(open).collect::<Result<_, StoreError>>()?))
     }
 
     /// Reads games by their row ids, each in one transaction: a game that is pruned or ruled meanwhile is seen before or
@@ -261,7 +256,7 @@ impl<'c> Verification<'c> {
             for line in &batch {
                 self.line(line)?;
             }
-            progress((self.found.sealed_games + self.found.not_covered).min(all), all);
+            progress(self.found.sealed_games.min(all), all);
         }
         self.names()?;
         self.configured()?;
@@ -297,7 +292,7 @@ impl<'c> Verification<'c> {
 
     /// Finds entries that are missing before this one. The numbers of a log have no gaps.
     fn gap(&mut self, seq: i64) {
-        let Some(before) = self.before.filter(|before| self.last.is_some() && before + 1 < seq) else {
+        let Some(before) = self.before.filter(|before| before + 1 < seq) else {
             return;
         };
         let text = match seq - before {
@@ -309,15 +304,10 @@ impl<'c> Verification<'c> {
     }
 
     fn unsealed(&mut self, seq: i64, kind: &str, game: Option<(i64, i64)>) {
-        match self.last {
-            _ if !is_sealed(kind) => {}
-            None => self.found.not_covered += u64::from(kind == "ended"),
-            Some(_) => {
-                let (number, what) =
-                    (game.map(|(_, number)| number), words(kind, game.map(|(_, number)| number)));
-                let text = format!("{what} was inserted, or its seal was removed (entry {seq})");
-                self.alter(seq, number, vec![], text);
-            }
+        if is_sealed(kind) {
+            let number = game.map(|(_, number)| number);
+            let text = format!("{} was inserted, or its seal was removed (entry {seq})", words(kind, number));
+            self.alter(seq, number, vec![], text);
         }
     }
 

@@ -37,7 +37,7 @@ pub struct StoredPlan {
     /// The tuning that the games serve, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tune: Option<TunePlan>,
-    /// Faults that halt the games of an engine; `None`: none do, as in every event that began before there were limits.
+    /// Faults that halt the games of an engine; `None`: none do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_limit: Option<FaultLimit>,
     /// The players, in the order of their numbers; empty where players come and go.

@@ -1,18 +1,18 @@
 //! What carries messages between the desk and its machines: the NATS server of the event. Nothing here decides anything, and
 //! what is carried may be lost.
 
-use crate::hub::{Hub, HubNotice, MemberNames, Shelf, Subjects, WorkerId};
+use crate::hub::{Hub, Shelf, Subjects, WorkerId};
 use crate::{
     manager::{Letter, Sender},
-    messages::{Job, Order, Reply},
-    wire::Wire,
+    messages::Order,
+    wire::PATIENCE,
 };
 use arena::Say;
-use async_nats::{Message, SubscribeError, Subscriber};
+use async_nats::{Message, Request, SubscribeError, Subscriber, connection::State};
 use futures_util::StreamExt;
-use referee::number::number;
+use serde::Serialize;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::timeout};
 
 /// Pieces of files that are read and sent at once.
 const PIECES: usize = 4;
@@ -30,9 +30,6 @@ pub(crate) enum Arrival {
 
 /// The server of an event, and what is heard over it.
 pub(crate) struct Carrier {
-    /// The names of workers by their keys.
-    names: MemberNames,
-    wire: Wire,
     hub: Hub,
     /// Files that workers may ask for.
     shelf: Shelf,
@@ -44,8 +41,7 @@ pub(crate) struct Carrier {
 
 impl Carrier {
     pub fn new(hub: Hub, shelf: Shelf) -> Self {
-        let (names, wire) = (hub.member_names(), Wire::of_manager(&hub));
-        Self { names, wire, hub, shelf, pieces: Arc::new(Semaphore::new(PIECES)), heard: None }
+        Self { hub, shelf, pieces: Arc::new(Semaphore::new(PIECES)), heard: None }
     }
 
     /// Listens to workers.
@@ -53,30 +49,31 @@ impl Carrier {
     /// # Errors
     /// When the connection to the server is closed.
     pub async fn open(&mut self) -> Result<(), SubscribeError> {
-        self.heard = Some((self.wire.all_workers().await?, self.wire.all_boards().await?));
+        let Hub { client, subjects, .. } = &self.hub;
+        self.heard =
+            Some((client.subscribe(subjects.requests()).await?, client.subscribe(subjects.boards()).await?));
         Ok(())
     }
 
     /// False if the server cannot be reached.
     pub fn is_connected(&self) -> bool {
-        self.wire.is_connected()
+        self.hub.client.connection_state() == State::Connected
     }
 
     /// The next arrival that can be read. Nothing is lost when this future is dropped.
     pub async fn next(&mut self) -> Arrival {
         let Some((up, sights)) = &mut self.heard else { return std::future::pending().await };
         loop {
-            let (wire, names) = (&self.wire, &self.names);
             tokio::select! { biased;
                 Some(message) = up.next() => {
-                    if let Some(letter) = letter(wire, names, message) {
+                    if let Some(letter) = letter(&self.hub, message) {
                         return Arrival::Letter(letter);
                     }
                 }
-                notice = self.hub.next_notice() => return Arrival::Say(words(&notice)),
+                notice = self.hub.next_notice() => return Arrival::Say(notice),
                 // Last, as nobody waits for a board.
                 Some(sight) = sights.next() => {
-                    if let Some(from) = sender(wire, names, &sight.subject) {
+                    if let Some(from) = sender(&self.hub, &sight.subject) {
                         return Arrival::Sight(from, sight.payload.to_vec());
                     }
                 }
@@ -84,14 +81,16 @@ impl Carrier {
         }
     }
 
-    /// Replies to a question of a worker.
-    pub async fn reply(&self, to: String, reply: &Reply) {
-        self.wire.say(to.into(), reply).await;
+    /// Sends a message; a reply goes where its question wants it.
+    pub async fn say(&self, to: String, message: &impl Serialize) {
+        let Ok(message) = serde_json::to_vec(message) else { return };
+        // What does not arrive is found missing by the next sign of life.
+        let _unsent = self.hub.client.publish(to, message.into()).await;
     }
 
     /// Replies with a piece of a file, once it is read; with nothing if it is not there.
     pub fn piece(&self, to: String, sha256: String, piece: u64, say: &Say) {
-        let (wire, shelf, pieces) = (self.wire.clone(), self.shelf.clone(), self.pieces.clone());
+        let (client, shelf, pieces) = (self.hub.client.clone(), self.shelf.clone(), self.pieces.clone());
         let say = say.clone();
         tokio::spawn(async move {
             let Ok(_turn) = pieces.acquire().await else { return };
@@ -99,29 +98,24 @@ impl Carrier {
                 say(&format!("a file cannot be sent: {why}"));
                 None
             });
-            wire.send(to.into(), found.unwrap_or_default()).await;
-            wire.flush().await;
+            let _unsent = client.publish(to, found.unwrap_or_default().into()).await;
+            let _unsent = timeout(PATIENCE, client.flush()).await;
         });
     }
 
-    /// Sends a job to that start of a worker.
-    pub async fn job(&self, worker: &WorkerId, session: u64, job: &Job) {
-        self.wire.say_to(worker, session, "job", job).await;
-    }
-
-    /// Sends an order to that start of a worker.
-    pub async fn order(&self, worker: &WorkerId, session: u64, order: &Order) {
-        self.wire.say_to(worker, session, "ctl", order).await;
+    /// Sends a `job` or an order, `ctl`, to that start of a worker.
+    pub async fn say_to(&self, worker: &WorkerId, session: u64, kind: &str, message: &impl Serialize) {
+        self.say(self.hub.subjects.to_worker(worker, session, kind), message).await;
     }
 
     /// Sends an order to all workers.
     pub async fn order_all(&self, order: &Order) {
-        self.wire.say_to_all(order).await;
+        self.say(self.hub.subjects.all(), order).await;
     }
 
     /// Lets a machine of this name in no more.
     pub async fn close_door(&self, machine: &str, say: &Say) {
-        self.wire.settle().await;
+        self.settle().await;
         let members = self.hub.members();
         for member in members.into_iter().filter(|member| member.name == machine && !member.expelled) {
             match self.hub.expel(&member.id).await {
@@ -148,15 +142,21 @@ impl Carrier {
 
     /// Ends the connection, after what was sent has left.
     pub async fn close(self) {
-        self.wire.settle().await;
+        self.settle().await;
         self.hub.close().await;
+    }
+
+    /// Waits until the server has passed on everything that was sent: it answers in order.
+    async fn settle(&self) {
+        let request = Request::new().timeout(Some(PATIENCE));
+        let _nobody_answers = self.hub.client.send_request(self.hub.client.new_inbox(), request).await;
     }
 }
 
 /// A message of a worker that was let in.
-fn letter(wire: &Wire, names: &MemberNames, message: Message) -> Option<Letter> {
+fn letter(hub: &Hub, message: Message) -> Option<Letter> {
     let reply = message.reply?;
-    let from = sender(wire, names, &message.subject)?;
+    let from = sender(hub, &message.subject)?;
     let kind = message.subject.rsplit('.').next()?.to_owned();
     // The server does not check where a sender wants its answer to go.
     Subjects::is_inbox_of(&from.id, &reply).then(|| {
@@ -165,23 +165,8 @@ fn letter(wire: &Wire, names: &MemberNames, message: Message) -> Option<Letter> 
     })
 }
 
-fn sender(wire: &Wire, names: &MemberNames, subject: &str) -> Option<Sender> {
-    let id = wire.subjects().sender(subject)?;
-    let name = names.of(&id)?;
+fn sender(hub: &Hub, subject: &str) -> Option<Sender> {
+    let id = hub.subjects.sender(subject)?;
+    let name = hub.name_of(&id)?;
     Some(Sender { id, name })
-}
-
-/// A notice of a hub as a line for people.
-fn words(notice: &HubNotice) -> String {
-    match notice {
-        HubNotice::Joined { name, .. } => format!("machine `{name}` was let in"),
-        HubNotice::NotAdmitted { name, why } => format!("machine `{name}` was not let in: {why}"),
-        HubNotice::Refused { times, last } => {
-            let times = number(usize::try_from(*times).unwrap_or(usize::MAX), "connection");
-            format!("nats-server refused {times} without a valid key, the last one from {last}")
-        }
-        HubNotice::Lost { why } => format!("nats-server ended, and is started again: {why}"),
-        HubNotice::Back => "nats-server is there again".to_owned(),
-        HubNotice::Complains(what) => format!("nats-server complains: {what}"),
-    }
 }

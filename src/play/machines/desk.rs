@@ -329,10 +329,10 @@ impl Serving {
     async fn perform(&self, act: Act) {
         let (carrier, say) = (&self.carrier, &self.shared.say);
         match act {
-            Act::Reply(_, _, to, reply) => carrier.reply(to, &reply).await,
+            Act::Reply(_, _, to, reply) => carrier.say(to, &reply).await,
             Act::Piece(to, sha256, piece) => carrier.piece(to, sha256, piece, say),
-            Act::Job(worker, session, job) => carrier.job(&worker, session, &job).await,
-            Act::Order(worker, session, order) => carrier.order(&worker, session, &order).await,
+            Act::Job(worker, session, job) => carrier.say_to(&worker, session, "job", &job).await,
+            Act::Order(worker, session, order) => carrier.say_to(&worker, session, "ctl", &order).await,
             Act::OrderAll(order) => carrier.order_all(&order).await,
             Act::CloseDoor(machine) => carrier.close_door(&machine, say).await,
             Act::OpenDoors => {

@@ -60,7 +60,7 @@ impl Own {
         let mut line = String::new();
         let open = async {
             let hub = Hub::start(options).await?;
-            line = hub.token().line();
+            line = hub.token.line();
             Ok(hub)
         };
         let mut desk = MachineDesk::connect(of_desk, say, open).unwrap();
@@ -80,7 +80,7 @@ impl Own {
     /// Says hello by any name.
     fn says_hello(&self, joined: &crate::hub::Joined, name: &str) -> Welcome {
         let hello = serde_json::to_vec(&Hello { name: name.to_owned(), ..hello() }).unwrap();
-        self.worker.block_on(Wire::of_worker(joined).ask(joined.id(), "hello", hello)).unwrap()
+        self.worker.block_on(Wire::of(joined).ask("hello", hello)).unwrap()
     }
 
     fn machines(&self) -> Vec<String> {
@@ -147,8 +147,8 @@ fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_on
     assert!(anew.contains("does not come back by a new key") && anew.contains("readmit evil"), "{anew}");
     own.desk.readmit("evil");
     own.until_said("the key of machine `evil` opens the door again");
-    assert_eq!(own.join("evil", "evil").unwrap().name(), "evil");
-    assert_eq!(own.join("another", "evil").unwrap().name(), "evil-2");
+    assert_eq!(own.join("evil", "evil").unwrap().name, "evil");
+    assert_eq!(own.join("another", "evil").unwrap().name, "evil-2");
     own.desk.close(Closing::Over);
 }
 
@@ -167,8 +167,8 @@ async fn flood(client: &async_nats::Client, event: &str, worker: &str, inbox: &s
 fn a_worker_that_floods_before_it_has_said_hello_is_dropped_by_the_name_of_its_key() {
     let Some(mut own) = Own::start() else { return };
     let evil = own.join("evil", "evil").unwrap();
-    let (event, inbox) = (evil.subjects().event(), format!("_INBOX_{}", evil.id()));
-    own.worker.block_on(flood(evil.client(), event, evil.id().as_str(), &inbox));
+    let (event, inbox) = (evil.subjects.event(), format!("_INBOX_{}", evil.id));
+    own.worker.block_on(flood(&evil.client, event, evil.id.as_str(), &inbox));
     let hinders = own.notes.iter().find_map(|note| match note {
         Note::Desk(DeskNote::Hinders(machine, _)) => Some(machine),
         _ => None,

@@ -35,14 +35,13 @@ mod token;
 
 pub use cache::{Cache, Pieces};
 pub use connect::Connection;
-pub use door::HubNotice;
 pub use error::{FileFault, HubError};
 pub use file_ref::{
     FileRef, MOST_DIRECTORY_BYTES, MOST_DIRECTORY_FILES, MOST_FILE_BYTES, PIECE, TreeRef, sha256,
 };
 pub use join::{Joined, join};
 pub use manager::{Hub, ServerOptions};
-pub use members::{Member, MemberNames};
+pub use members::Member;
 pub use shelf::Shelf;
 pub use subjects::{JOIN, Subjects, WorkerId, new_event};
 pub use token::Token;

@@ -14,7 +14,7 @@
 //!
 //! Both sides are pure state machines, [`Manager`](manager::Manager) and [`Worker`](worker::Worker): time, randomness and
 //! messages are arguments. [`desk`] and [`work`] carry out what they decide. [`registry`] has machines and leases,
-//! [`replay`] rules every game again, [`wire`] carries messages over a connection of the [hub], [`depot`] sends engines.
+//! [`replay`] rules every game again, [`wire`] carries the messages of a worker over a connection of the [hub], [`depot`] sends engines.
 
 mod carrier;
 pub mod depot;

@@ -45,12 +45,10 @@ pub struct Hello {
     /// Cores of the machine.
     pub cores: usize,
     /// Its speed, where the event wants it.
-    #[serde(default)]
     pub speed: Option<Speed>,
     /// True if its engines were looked at and it can play; otherwise it only asks what is played.
     pub ready: bool,
     /// What its look at the engines has found and is no fault, for people: [`MOST_WORDS`] lines at most, of [`WORD`] bytes.
-    #[serde(default)]
     pub words: Vec<String>,
     /// What it has.
     pub holding: Holding,
@@ -146,7 +144,6 @@ pub struct Beat {
     /// The start of the worker, as in its [`Hello`]: a manager that does not know it yet can answer.
     pub session: u64,
     /// Time from its last question to the answer, in ms.
-    #[serde(default)]
     pub lag: u32,
     /// What it has.
     pub holding: Holding,
@@ -168,7 +165,6 @@ pub struct Verdicts {
     /// Leases that are lost: their games are played by others, or not at all.
     pub lost: Vec<LeaseId>,
     /// Games that somebody wants to look at while they are played.
-    #[serde(default)]
     pub boards: usize,
 }
 
@@ -193,7 +189,6 @@ pub struct Job {
     /// The lease.
     pub lease: LeaseId,
     /// True if they were played before by another machine, and are only compared.
-    #[serde(default)]
     pub repeats: bool,
     /// The games of one pair, in their order.
     pub games: Vec<JobGame>,
@@ -207,7 +202,6 @@ pub struct JobGame {
     /// Time controls, black first.
     pub times: [TimeControl; 2],
     /// Scales of the scores that adjudication reads, black's first.
-    #[serde(default)]
     pub scales: [ScoreScale; 2],
     /// The start position as SFEN.
     pub start: String,
@@ -222,7 +216,6 @@ pub struct JobGame {
     /// True if its clocks are part of its first entry.
     pub tells_times: bool,
     /// Options of its own that the engines are given for it, black first, as names and values.
-    #[serde(default)]
     pub options: [Vec<(String, String)>; 2],
 }
 
@@ -285,7 +278,6 @@ pub struct Answer {
     /// The lease.
     pub lease: LeaseId,
     /// True if the games are only compared, as the job says.
-    #[serde(default)]
     pub repeats: bool,
     /// The entries of each game, in order.
     pub games: Vec<Vec<Stamped>>,
@@ -357,10 +349,5 @@ pub enum Order {
     Barred {
         /// Why, as a lowercase fragment.
         why: String,
-    },
-    /// These leases are lost.
-    Drop {
-        /// The leases.
-        leases: Vec<LeaseId>,
     },
 }

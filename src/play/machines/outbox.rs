@@ -1,8 +1,7 @@
-//! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
+//! What a worker keeps on its disk: the answers that nobody has taken yet.
 
 use crate::{
     MachineError,
-    hub::WorkerId,
     worker::{MOST_KEPT, NotKept},
 };
 use platform::{files, locks::Lock};
@@ -17,7 +16,6 @@ use std::{
 #[derive(Debug)]
 pub struct Outbox {
     directory: PathBuf,
-    worker: WorkerId,
     _lock: Lock,
 }
 
@@ -26,19 +24,14 @@ impl Outbox {
     ///
     /// # Errors
     /// When the directory cannot be used, or another worker uses it.
-    pub fn open(state: &Path, event: &str, worker: WorkerId) -> Result<Self, MachineError> {
+    pub fn open(state: &Path, event: &str) -> Result<Self, MachineError> {
         let failed = |source| MachineError::Directory(state.to_owned(), source);
         fs::create_dir_all(state).map_err(failed)?;
         let lock = files::create(&state.join("lock")).map_err(failed)?;
         let lock = Lock::exclusive(lock).map_err(|_| MachineError::InUse(state.to_owned()))?;
         let directory = state.join(event);
         fs::create_dir_all(&directory).map_err(failed)?;
-        Ok(Self { directory, worker, _lock: lock })
-    }
-
-    /// The worker's name on the wire.
-    pub fn worker(&self) -> &WorkerId {
-        &self.worker
+        Ok(Self { directory, _lock: lock })
     }
 
     fn path(&self, lease: LeaseId) -> PathBuf {
@@ -93,7 +86,7 @@ mod tests {
     #[test]
     fn an_answer_is_kept_until_it_is_forgotten() {
         let state = tempfile::tempdir().unwrap();
-        let open = || Outbox::open(state.path(), "event", WorkerId::of("box"));
+        let open = || Outbox::open(state.path(), "event");
         let outbox = open().unwrap();
         outbox.keep(LeaseId(7), b"played").unwrap();
         assert!(matches!(open().unwrap_err(), MachineError::InUse(_)));

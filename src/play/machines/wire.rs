@@ -1,17 +1,18 @@
-//! The wire: a NATS server that carries messages and keeps none of them. What was sent may be lost or come twice.
+//! A worker's wire to its manager: a NATS server that carries messages and keeps none of them. What was sent may be lost or
+//! come twice.
 
-use crate::hub::{Hub, Joined, Pieces, Subjects, WorkerId};
+use crate::hub::{Joined, Pieces, Subjects, WorkerId};
 use crate::{
     messages::Sight,
     worker::{Audience, Input},
 };
-use async_nats::{Client, Request, RequestError, Subject, SubscribeError, Subscriber, connection::State};
+use async_nats::{Client, Request, RequestError, SubscribeError, Subscriber, connection::State};
 use futures_util::StreamExt;
-use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt, sync::Arc, time::Duration};
+use serde::de::DeserializeOwned;
+use std::{sync::Arc, time::Duration};
 
 /// Time for an answer; for a piece of a file, which may have much to carry before it.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 const PIECE: Duration = Duration::from_secs(60);
 /// Time until a board is given up that cannot be sent.
 const SHOWN: Duration = Duration::from_millis(100);
@@ -32,90 +33,54 @@ pub enum WireError {
     Unreadable(#[from] serde_json::Error),
 }
 
-/// A connection to a server for the messages of one event.
+/// A worker's connection to the server of its event.
 #[derive(Clone)]
 pub struct Wire {
     client: Client,
     subjects: Subjects,
-}
-
-impl fmt::Debug for Wire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wire").field("subjects", &self.subjects).finish_non_exhaustive()
-    }
+    worker: WorkerId,
 }
 
 impl Wire {
-    /// The manager's wire.
-    pub fn of_manager(hub: &Hub) -> Self {
-        Self { client: hub.client().clone(), subjects: hub.subjects().clone() }
-    }
-
-    /// A worker's wire.
-    pub fn of_worker(joined: &Joined) -> Self {
-        Self { client: joined.client().clone(), subjects: joined.subjects().clone() }
+    /// That of a worker that was let in.
+    pub fn of(joined: &Joined) -> Self {
+        let Joined { client, subjects, id, .. } = joined;
+        Self { client: client.clone(), subjects: subjects.clone(), worker: id.clone() }
     }
 
     /// True if there is a connection at the moment.
-    pub fn is_connected(&self) -> bool {
+    fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
 
-    /// The subjects of the event.
-    pub fn subjects(&self) -> &Subjects {
-        &self.subjects
-    }
-
-    /// Subscribes to what all workers say: subjects that end with the worker's name and the kind of the message.
-    ///
-    /// # Errors
-    /// When the connection is closed.
-    pub async fn all_workers(&self) -> Result<Subscriber, SubscribeError> {
-        self.client.subscribe(self.subjects.requests()).await
-    }
-
-    /// Subscribes to the boards that all workers show: subjects that end with the worker's name and the lease.
-    ///
-    /// # Errors
-    /// When the connection is closed.
-    pub async fn all_boards(&self) -> Result<Subscriber, SubscribeError> {
-        self.client.subscribe(self.subjects.boards()).await
-    }
-
-    /// Shows a board, as a worker; whether there is a way for the next one. Whether one arrives does not matter, and
-    /// nothing waits for it.
-    pub async fn show(&self, worker: &WorkerId, sight: &Sight) -> bool {
+    /// Shows a board; whether there is a way for the next one. Whether one arrives does not matter, and nothing waits for it.
+    pub async fn show(&self, sight: &Sight) -> bool {
         let message = serde_json::to_vec(sight).unwrap_or_default();
         if !self.is_connected() || message.len() > BOARD {
             return self.is_connected();
         }
-        let subject = self.subjects.board(worker, sight.lease);
+        let subject = self.subjects.board(&self.worker, sight.lease);
         tokio::time::timeout(SHOWN, self.client.publish(subject, message.into())).await.is_ok()
     }
 
-    /// Begins to listen to the manager, as a start of a worker.
+    /// Begins to listen to the manager, as this start of the worker.
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn inbox(&self, worker: &WorkerId, session: u64) -> Result<Inbox, SubscribeError> {
-        let own = |kind| self.client.subscribe(self.subjects.to_worker(worker, session, kind));
+    pub async fn inbox(&self, session: u64) -> Result<Inbox, SubscribeError> {
+        let own = |kind| self.client.subscribe(self.subjects.to_worker(&self.worker, session, kind));
         let orders = own("ctl").await?;
         let to_all = self.client.subscribe(self.subjects.all()).await?;
         Ok(Inbox { orders, to_all, jobs: own("job").await? })
     }
 
-    /// Asks the manager, as a worker.
+    /// Asks the manager.
     ///
     /// # Errors
     /// See [`WireError`].
-    pub async fn ask<A: DeserializeOwned>(
-        &self,
-        worker: &WorkerId,
-        kind: &str,
-        message: Vec<u8>,
-    ) -> Result<A, WireError> {
+    pub async fn ask<A: DeserializeOwned>(&self, kind: &str, message: Vec<u8>) -> Result<A, WireError> {
         use async_nats::RequestErrorKind::NoResponders;
-        let subject = self.subjects.request(worker, kind);
+        let subject = self.subjects.request(&self.worker, kind);
         let request = Request::new().payload(message.into()).timeout(Some(PATIENCE));
         match self.client.send_request(subject, request).await {
             Ok(answer) => Ok(serde_json::from_slice(&answer.payload)?),
@@ -124,9 +89,9 @@ impl Wire {
         }
     }
 
-    /// Where a worker gets pieces of files: it asks the manager, who answers with nothing for one that is not there.
-    pub fn pieces(&self, worker: &WorkerId) -> Pieces {
-        let (client, subject) = (self.client.clone(), self.subjects.request(worker, FETCH));
+    /// Where pieces of files come from: the manager, who answers with nothing for one that is not there.
+    pub fn pieces(&self) -> Pieces {
+        let (client, subject) = (self.client.clone(), self.subjects.request(&self.worker, FETCH));
         Arc::new(move |sha256, piece| {
             let (client, subject) = (client.clone(), subject.clone());
             let request = Request::new().payload(format!("{sha256} {piece}").into()).timeout(Some(PIECE));
@@ -137,39 +102,9 @@ impl Wire {
         })
     }
 
-    /// Sends a `job` or an order, `ctl`, to that start of a worker.
-    pub async fn say_to(&self, worker: &WorkerId, session: u64, kind: &str, message: &impl Serialize) {
-        self.say(self.subjects.to_worker(worker, session, kind).into(), message).await;
-    }
-
-    /// Sends an order to all workers.
-    pub async fn say_to_all(&self, message: &impl Serialize) {
-        self.say(self.subjects.all().into(), message).await;
-    }
-
-    /// Sends a message; an answer goes where its request wants it.
-    pub async fn say(&self, to: Subject, message: &impl Serialize) {
-        if let Ok(message) = serde_json::to_vec(message) {
-            self.send(to, message).await;
-        }
-    }
-
-    /// Sends bytes.
-    pub async fn send(&self, to: Subject, bytes: Vec<u8>) {
-        // What does not arrive is found missing by the next sign of life.
-        let _unsent = self.client.publish(to, bytes.into()).await;
-    }
-
     /// Waits until everything said is on its transport.
     pub async fn flush(&self) {
         let _unsent = tokio::time::timeout(PATIENCE, self.client.flush()).await;
-    }
-
-    /// Waits until the server has passed on everything that the manager said: it answers in order.
-    pub async fn settle(&self) {
-        let nobody = self.client.new_inbox();
-        let request = Request::new().timeout(Some(PATIENCE));
-        let _nobody_answers = self.client.send_request(nobody, request).await;
     }
 }
 

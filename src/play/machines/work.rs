@@ -5,7 +5,7 @@ mod prepare;
 pub use crate::worker::Ended;
 pub use prepare::Prepared;
 
-use crate::hub::{Cache, Connection, HubError, Joined, Token, WorkerId, join};
+use crate::hub::{Cache, Connection, HubError, Joined, Token, join};
 use crate::{
     MachineError, Moment,
     messages::{Back, Hello, Holding, MOST_WORDS, PROTOCOL, Taken, Terms, WORD, Welcome},
@@ -92,13 +92,13 @@ pub fn work(
         };
         remember(token, options, say);
         // Another machine may have the name that it asked for.
-        let options = &WorkerOptions { name: joined.name().to_owned(), ..options.clone() };
-        let wire = Wire::of_worker(&joined);
+        let options = &WorkerOptions { name: joined.name.clone(), ..options.clone() };
+        let wire = Wire::of(&joined);
         let attached = Attached {
-            cache: Cache::at(&options.state.join("files"), CACHE, wire.pieces(joined.id()))?,
+            cache: Cache::at(&options.state.join("files"), CACHE, wire.pieces())?,
             wire,
-            connection: joined.connection(),
-            outbox: Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?,
+            connection: joined.connection.clone(),
+            outbox: Outbox::open(&options.state, joined.subjects.event())?,
         };
         serve(options, attached, shutdown, say).await
     })
@@ -179,7 +179,7 @@ async fn first_terms(
     let mut told = String::new();
     while !shutdown.is_finishing() {
         let hello = hello(options, 1, None, false, holding(outbox));
-        let words = match ask(wire, outbox.worker(), &Request::Hello(hello)).await {
+        let words = match ask(wire, &Request::Hello(hello)).await {
             Ok(Welcome::Come(terms)) => return Ok(*terms),
             Ok(Welcome::Refused { why, for_good: true }) => return Err(Ok(Ended::Refused(printable(&why)))),
             Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
@@ -209,8 +209,7 @@ async fn prepare_or_tell(
         Err(why) => {
             let why = MachineError::from(why);
             let back = Back { leases: vec![], why: why.to_string(), player: None::<PlayerId>, leaves: true };
-            let _manager_gone =
-                ask::<Taken>(&attached.wire, attached.outbox.worker(), &Request::Back(back)).await;
+            let _manager_gone = ask::<Taken>(&attached.wire, &Request::Back(back)).await;
             Err(why)
         }
     }
@@ -246,9 +245,8 @@ pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-async fn ask<A: DeserializeOwned>(wire: &Wire, worker: &WorkerId, request: &Request) -> Result<A, WireError> {
-    let message = serde_json::to_vec(request)?;
-    wire.ask(worker, request.kind(), message).await
+async fn ask<A: DeserializeOwned>(wire: &Wire, request: &Request) -> Result<A, WireError> {
+    wire.ask(request.kind(), serde_json::to_vec(request)?).await
 }
 
 /// A worker, and the machine that it plays on.
@@ -290,7 +288,7 @@ async fn play(
     let adjourn = shutdown.adjourning().clone();
     let playing = Playing::start(threads, (plans, engines), adjourn, games).map_err(MachineError::Thread)?;
     let (replies, heard) = unbounded_channel();
-    let heeds = Heeds { notes, replies: heard, inbox: wire.inbox(outbox.worker(), options.session).await? };
+    let heeds = Heeds { notes, replies: heard, inbox: wire.inbox(options.session).await? };
     let event = printable(&terms.event);
     say(&format!("`{}` plays in `{event}`: {} at once", options.name, number(slots, "pair")));
     let kept = outbox.leases().into_iter().collect();
@@ -342,7 +340,7 @@ impl Station<'_> {
         let Farewell { back, kept, ended } = self.worker.end();
         if let Some(back) = back {
             let back = Request::Back(back);
-            let told = ask::<Taken>(&self.wire, self.outbox.worker(), &back);
+            let told = ask::<Taken>(&self.wire, &back);
             let _manager_gone = tokio::time::timeout(BEAT, told).await;
         }
         if kept > 0 {
@@ -393,13 +391,13 @@ impl Station<'_> {
     }
 
     fn ask(&self, request: Request) {
-        let (wire, worker, replies) = (self.wire.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (wire, replies) = (self.wire.clone(), self.replies.clone());
         tokio::spawn(async move {
             let heard = match &request {
-                Request::Hello(_) => Heard::Welcome(ask(&wire, &worker, &request).await.ok()),
-                Request::Beat(_) => Heard::Beaten(ask(&wire, &worker, &request).await.ok()),
+                Request::Hello(_) => Heard::Welcome(ask(&wire, &request).await.ok()),
+                Request::Beat(_) => Heard::Beaten(ask(&wire, &request).await.ok()),
                 Request::Told(_) | Request::Back(_) => {
-                    let _unheard = ask::<Taken>(&wire, &worker, &request).await;
+                    let _unheard = ask::<Taken>(&wire, &request).await;
                     return;
                 }
             };
@@ -411,9 +409,9 @@ impl Station<'_> {
         let Ok(answer) = self.outbox.read(lease) else {
             return self.handle(Input::Heard(Heard::Taken(lease, None)));
         };
-        let (wire, worker, replies) = (self.wire.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (wire, replies) = (self.wire.clone(), self.replies.clone());
         tokio::spawn(async move {
-            let taken = wire.ask(&worker, "result", answer).await.ok();
+            let taken = wire.ask("result", answer).await.ok();
             let _ended = replies.send(Heard::Taken(lease, taken));
         });
     }
@@ -421,7 +419,7 @@ impl Station<'_> {
     /// Shows games to whoever looks on; what cannot be sent at once is not sent.
     async fn show(&mut self) {
         for sight in self.playing.sights(&self.worker.shown()) {
-            if !self.wire.show(self.outbox.worker(), &sight).await {
+            if !self.wire.show(&sight).await {
                 break;
             }
         }

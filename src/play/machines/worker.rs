@@ -402,7 +402,6 @@ impl Worker {
                 self.turn(State::Over);
             }
             Order::Barred { why } if audience == Audience::This => self.refuse(&why),
-            Order::Drop { leases } => self.drop_leases(&leases),
             Order::Hello { .. } | Order::Barred { .. } => {}
         }
     }

@@ -33,41 +33,6 @@ const EACH_SECOND: f64 = 10.0;
 /// The shortest time between two words about workers that were not let in.
 const NOT_ADMITTED_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What the operator is told of the hub.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HubNotice {
-    /// A worker came for the first time.
-    Joined {
-        /// Its identity on the wire.
-        id: WorkerId,
-        /// Its name.
-        name: String,
-    },
-    /// A worker with a valid line was not let in.
-    NotAdmitted {
-        /// The name that it wanted, as far as it can be printed.
-        name: String,
-        /// Why not.
-        why: String,
-    },
-    /// Strangers without a valid line or key tried to connect.
-    Refused {
-        /// How often since the last notice of this kind, at most one in ten seconds.
-        times: u64,
-        /// Address of the last one.
-        last: String,
-    },
-    /// The server ended, and is started again.
-    Lost {
-        /// Why.
-        why: String,
-    },
-    /// The server is there again.
-    Back,
-    /// The server complains: of a full disk, for example.
-    Complains(String),
-}
-
 /// What the rest of the program wants of the door.
 pub(crate) enum Order {
     SetExpelled(WorkerId, bool, oneshot::Sender<Result<Member, HubError>>),
@@ -86,7 +51,8 @@ pub(crate) struct Door {
     /// The server's address as this machine reaches it.
     pub here: ServerAddress,
     pub members: SharedMembers,
-    pub notices: mpsc::Sender<HubNotice>,
+    /// Lines for the operator. What nobody reads in time is lost.
+    pub notices: mpsc::Sender<String>,
 }
 
 impl Door {
@@ -164,10 +130,7 @@ impl Door {
                 Err(why) => {
                     if told.is_none_or(|told| told.elapsed() >= NOT_ADMITTED_INTERVAL) {
                         *told = Some(Instant::now());
-                        self.tell(HubNotice::NotAdmitted {
-                            name: printable(&request.name),
-                            why: why.clone(),
-                        });
+                        self.tell(format!("machine `{}` was not let in: {why}", printable(&request.name)));
                     }
                     Answer::No(why)
                 }
@@ -180,7 +143,7 @@ impl Door {
                 self.members.lock().forget(&member.id);
             }
             let why = format!("the manager could not let it in just now: {TRY_AGAIN}");
-            self.tell(HubNotice::Complains(fault.to_string()));
+            self.tell(complaint(&fault.to_string()));
             for (_, answer) in &mut answers {
                 if matches!(answer, Answer::Welcome { id, .. } if new.iter().any(|new| new.id == *id)) {
                     *answer = Answer::No(why.clone());
@@ -193,7 +156,7 @@ impl Door {
             let _lost = client.publish(inbox, serde_json::to_vec(&answer).unwrap_or_default().into()).await;
         }
         for member in new {
-            self.tell(HubNotice::Joined { id: member.id, name: member.name });
+            self.tell(format!("machine `{}` was let in", member.name));
         }
     }
 
@@ -252,8 +215,7 @@ impl Door {
         Ok(member)
     }
 
-    /// Notices are for people: what nobody reads in time is lost.
-    fn tell(&self, notice: HubNotice) {
+    fn tell(&self, notice: String) {
         let _nobody_reads = self.notices.try_send(notice);
     }
 }
@@ -291,7 +253,12 @@ pub(crate) async fn subscribe(client: &Client) -> Result<Subscriber, HubError> {
     subscribed.map_err(|error| HubError::Connect { address: JOIN.to_owned(), cause: error.to_string() })
 }
 
-pub(crate) fn printable(text: &str) -> String {
+/// What the operator is told when the server does not do what it should.
+pub(crate) fn complaint(what: &str) -> String {
+    format!("nats-server complains: {}", printable(what))
+}
+
+fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 

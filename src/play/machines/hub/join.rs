@@ -28,11 +28,16 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// A worker that was let in, with its connection.
 #[derive(Debug)]
 pub struct Joined {
-    client: Client,
-    connection: watch::Receiver<Connection>,
-    id: WorkerId,
-    name: String,
-    subjects: Subjects,
+    /// The worker's connection. It is made again by itself.
+    pub client: Client,
+    /// How the connection stands.
+    pub connection: watch::Receiver<Connection>,
+    /// Its identity on the wire, the same at each start under this name on this machine.
+    pub id: WorkerId,
+    /// Its name: the one it asked for, with a number if another worker has that.
+    pub name: String,
+    /// The event's subjects.
+    pub subjects: Subjects,
     _key: HeldKey,
 }
 
@@ -55,33 +60,6 @@ pub async fn join(token: &Token, directory: &Path, name: &str) -> Result<Joined,
     let (name, event, (client, connection)) = enter(token, &held.key, name).await?;
     let (id, subjects) = (WorkerId::of(&held.key.public()), Subjects::of(&event));
     Ok(Joined { client, connection, id, name, subjects, _key: held })
-}
-
-impl Joined {
-    /// The worker's connection. It is made again by itself.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// How the connection stands.
-    pub fn connection(&self) -> watch::Receiver<Connection> {
-        self.connection.clone()
-    }
-
-    /// Its identity on the wire, the same at each start under this name on this machine.
-    pub fn id(&self) -> &WorkerId {
-        &self.id
-    }
-
-    /// Its name: the one it asked for, with a number if another worker has that.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The event's subjects.
-    pub fn subjects(&self) -> &Subjects {
-        &self.subjects
-    }
 }
 
 type Connected = (Client, watch::Receiver<Connection>);

@@ -1,7 +1,7 @@
 //! The manager's side: the server of the event.
 
 use crate::hub::{
-    HubError, HubNotice, Member, MemberNames, Subjects, Token, WorkerId,
+    HubError, Member, Subjects, Token, WorkerId,
     connect::Call,
     directory::Directory,
     door::{self, Door, Order, SharedMembers},
@@ -38,13 +38,17 @@ pub struct ServerOptions {
 
 /// The hub of an event, as its manager has it. Dropping it ends a server of its own.
 pub struct Hub {
-    client: Client,
-    token: Token,
-    subjects: Subjects,
+    /// The manager's connection. It is made again by itself.
+    pub client: Client,
+    /// What a worker joins with.
+    pub token: Token,
+    /// The event's subjects.
+    pub subjects: Subjects,
+    /// Process of the server at its first start.
+    pub process: Option<i32>,
     members: SharedMembers,
-    notices: mpsc::Receiver<HubNotice>,
+    notices: mpsc::Receiver<String>,
     orders: mpsc::Sender<Order>,
-    process: Option<i32>,
 }
 
 impl Hub {
@@ -101,38 +105,19 @@ impl Hub {
         Ok(Self { client, token, subjects, members, notices, orders, process })
     }
 
-    /// The manager's connection. It is made again by itself.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// What a worker joins with.
-    pub fn token(&self) -> &Token {
-        &self.token
-    }
-
-    /// The event's subjects.
-    pub fn subjects(&self) -> &Subjects {
-        &self.subjects
-    }
-
     /// Workers that were let in, also at an earlier start.
     pub fn members(&self) -> Vec<Member> {
         self.members.lock().list().to_vec()
     }
 
-    /// The names of workers by their keys.
-    pub fn member_names(&self) -> MemberNames {
-        MemberNames(self.members.clone())
+    /// The name of a worker that was let in, as it is now, whatever the worker calls itself; `None` for any other.
+    pub fn name_of(&self, worker: &WorkerId) -> Option<String> {
+        let members = self.members.lock();
+        members.list().iter().find(|member| member.id == *worker).map(|member| member.name.clone())
     }
 
-    /// Process of the server at its first start.
-    pub fn process(&self) -> Option<i32> {
-        self.process
-    }
-
-    /// The next notice for the operator. Nothing is lost when this future is dropped.
-    pub async fn next_notice(&mut self) -> HubNotice {
+    /// The next line for the operator. Nothing is lost when this future is dropped.
+    pub async fn next_notice(&mut self) -> String {
         match self.notices.recv().await {
             Some(notice) => notice,
             None => std::future::pending().await,

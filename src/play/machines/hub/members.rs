@@ -1,6 +1,6 @@
 //! Workers that were let in, kept in the directory of a hub.
 
-use crate::hub::{HubError, WorkerId, directory::Directory, door::SharedMembers};
+use crate::hub::{HubError, WorkerId, directory::Directory};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -18,29 +18,14 @@ pub struct Member {
     /// Public half of its key, `U...`.
     pub key: String,
     /// True if it was sent away since.
-    #[serde(default)]
     pub expelled: bool,
     /// The name that it asked for.
-    #[serde(default)]
     pub asked: String,
 }
 
 /// All of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Members(Vec<Member>);
-
-/// The workers that a server knows, as they are now: the name of a worker is what stands here, whatever
-/// it calls itself.
-#[derive(Clone, Debug)]
-pub struct MemberNames(pub(crate) SharedMembers);
-
-impl MemberNames {
-    /// The name of a worker that was let in; `None` for any other.
-    pub fn of(&self, worker: &WorkerId) -> Option<String> {
-        let members = self.0.lock();
-        members.0.iter().find(|member| member.id == *worker).map(|member| member.name.clone())
-    }
-}
 
 /// What becomes of a worker that asks to be let in.
 pub(crate) enum Admission {

@@ -3,8 +3,7 @@
 //! A thread of its own keeps it alive ([`Supervisor`]); here is what the rest of the program has of it.
 
 use crate::hub::{
-    HubError, HubNotice, connect::Call, directory::Directory, leftover, log::LastLines, subjects,
-    supervisor::Supervisor,
+    HubError, connect::Call, directory::Directory, leftover, log::LastLines, subjects, supervisor::Supervisor,
 };
 use async_nats::client::RequestErrorKind;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -74,7 +73,7 @@ impl Server {
     pub async fn start(
         directory: &Directory,
         setup: Setup,
-        notices: mpsc::Sender<HubNotice>,
+        notices: mpsc::Sender<String>,
     ) -> Result<Self, HubError> {
         let program = find(setup.program.as_deref())?;
         leftover::end(directory).await?;

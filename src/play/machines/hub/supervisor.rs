@@ -4,13 +4,14 @@
 //! manager, also when that is killed.
 
 use crate::hub::{
-    HubError, HubNotice,
-    door::printable,
+    HubError,
+    door::complaint,
     leftover,
     log::{LONGEST_LINE, Said},
     server::{Reloads, Setup, Shared, State},
 };
 use platform::programs::{Order, Tied, order};
+use referee::number::number;
 use std::{
     io::{self, BufRead, BufReader, Read},
     path::PathBuf,
@@ -33,14 +34,14 @@ pub(crate) struct Supervisor {
     shared: Arc<Shared>,
     first: Option<oneshot::Sender<Result<u16, HubError>>>,
     reloads: watch::Sender<Reloads>,
-    notices: mpsc::Sender<HubNotice>,
+    notices: mpsc::Sender<String>,
     refusals: Refusals,
 }
 
 /// Connections that were refused since the last word about it.
 #[derive(Default)]
 struct Refusals {
-    times: u64,
+    times: usize,
     told: Option<Instant>,
 }
 
@@ -58,7 +59,7 @@ impl Supervisor {
         shared: Arc<Shared>,
         first: oneshot::Sender<Result<u16, HubError>>,
         reloads: watch::Sender<Reloads>,
-        notices: mpsc::Sender<HubNotice>,
+        notices: mpsc::Sender<String>,
     ) -> Self {
         Self { program, setup, shared, first: Some(first), reloads, notices, refusals: Refusals::default() }
     }
@@ -76,7 +77,7 @@ impl Supervisor {
             if self.shared.is_stopping() {
                 return;
             }
-            self.tell(HubNotice::Lost { why: why.to_string() });
+            self.tell(format!("nats-server ended, and is started again: {why}"));
             if began.elapsed() > STEADY {
                 wait = BACK_OFF.0;
             }
@@ -143,7 +144,7 @@ impl Supervisor {
             Said::NotReloaded(why) => self.reloaded(Some(why.to_owned())),
             Said::Refused => self.refused(line),
             Said::Fatal(why) => life.fatal = Some(why.to_owned()),
-            Said::Error(what) => self.tell(HubNotice::Complains(printable(what))),
+            Said::Error(what) => self.tell(complaint(what)),
             Said::Nothing => {}
         }
     }
@@ -153,7 +154,7 @@ impl Supervisor {
             Some(first) => {
                 let _nobody_waits = first.send(Ok(life.port));
             }
-            None => self.tell(HubNotice::Back),
+            None => self.tell("nats-server is there again".to_owned()),
         }
         // Whoever waits for users to be taken over has them: the file was read just now.
         self.reloaded(None);
@@ -172,14 +173,13 @@ impl Supervisor {
         let times = std::mem::take(&mut self.refusals.times);
         self.refusals.told = Some(Instant::now());
         let last = line.split("[ERR] ").nth(1).unwrap_or(line).split(" - ").next().unwrap_or_default();
-        self.tell(HubNotice::Refused {
-            times,
-            last: last.chars().filter(|c| !c.is_control()).take(64).collect(),
-        });
+        let last: String = last.chars().filter(|c| !c.is_control()).take(64).collect();
+        let times = number(times, "connection");
+        self.tell(format!("nats-server refused {times} without a valid key, the last one from {last}"));
     }
 
     /// What nobody listens to is lost: it was told for people.
-    fn tell(&self, notice: HubNotice) {
+    fn tell(&self, notice: String) {
         let _nobody_hears = self.notices.try_send(notice);
     }
 

@@ -63,14 +63,14 @@ async fn process_of_a_manager() {
         program: None,
     };
     let hub = Hub::start(options).await.unwrap();
-    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
-    println!("\nline {}", hub.token().line());
+    let mut hellos = hub.client.subscribe(hub.subjects.requests()).await.unwrap();
+    println!("\nline {}", hub.token.line());
     loop {
         let hello = next(&mut hellos).await;
-        let id = hub.subjects().sender(hello.subject.as_str()).unwrap();
+        let id = hub.subjects.sender(hello.subject.as_str()).unwrap();
         let answer =
             format!("welcome, {}", hub.members().iter().find(|member| member.id == id).unwrap().name);
-        hub.client().publish(hub.subjects().to_worker(&id, 1, "ctl"), answer.into()).await.unwrap();
+        hub.client.publish(hub.subjects.to_worker(&id, 1, "ctl"), answer.into()).await.unwrap();
     }
 }
 
@@ -80,8 +80,8 @@ async fn process_of_a_worker() {
     let Some(directory) = std::env::var_os("HUB_TEST_DIRECTORY") else { return };
     let token: Token = std::env::var("HUB_TEST_LINE").unwrap().parse().unwrap();
     let worker = crate::support::join_at(directory.as_ref(), &token, "box2").await.unwrap();
-    let mut own = worker.client().subscribe(worker.subjects().to_worker(worker.id(), 1, "*")).await.unwrap();
-    worker.client().publish(worker.subjects().request(worker.id(), "hello"), "hello".into()).await.unwrap();
+    let mut own = worker.client.subscribe(worker.subjects.to_worker(&worker.id, 1, "*")).await.unwrap();
+    worker.client.publish(worker.subjects.request(&worker.id, "hello"), "hello".into()).await.unwrap();
     println!("\nheard {}", String::from_utf8_lossy(&next(&mut own).await.payload));
 }
 
@@ -90,14 +90,14 @@ async fn a_worker_behind_a_line_that_is_slow_stalls_and_breaks_is_heard_again() 
     need_server!();
     let place = Place::new();
     let hub = place.hub().await;
-    let port = hub.token().port();
+    let port = hub.token.port();
     let proxy = Proxy::to(([127, 0, 0, 1], port).into()).await.unwrap();
     proxy.delay(Duration::from_millis(200));
-    let token = hub.token().at("127.0.0.1", proxy.address().port()).unwrap();
-    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
-    hub.client().flush().await.unwrap();
+    let token = hub.token.at("127.0.0.1", proxy.address().port()).unwrap();
+    let mut hellos = hub.client.subscribe(hub.subjects.requests()).await.unwrap();
+    hub.client.flush().await.unwrap();
     let worker = place.join(&token, "far").await.unwrap();
-    let hello = || worker.client().publish(worker.subjects().request(worker.id(), "hello"), "hello".into());
+    let hello = || worker.client.publish(worker.subjects.request(&worker.id, "hello"), "hello".into());
     hello().await.unwrap();
     next(&mut hellos).await;
 
@@ -108,7 +108,7 @@ async fn a_worker_behind_a_line_that_is_slow_stalls_and_breaks_is_heard_again() 
     proxy.resume();
     next(&mut hellos).await;
 
-    let mut connection = worker.connection();
+    let mut connection = worker.connection.clone();
     proxy.cut();
     soon(connection.wait_for(|state| *state == Connection::Down)).await.unwrap();
     soon(connection.wait_for(|state| *state == Connection::Up)).await.unwrap();

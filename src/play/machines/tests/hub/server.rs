@@ -1,7 +1,7 @@
 //! The server: how it starts, ends, and what is said when it does not.
 
 use crate::support::{Place, need_server, next, notice, soon};
-use machines::hub::{Connection, Hub, HubError, HubNotice, ServerOptions};
+use machines::hub::{Connection, Hub, HubError, ServerOptions};
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -55,27 +55,23 @@ async fn a_line_stays_valid_when_the_manager_is_started_again_and_no_two_manager
     let hub = place.hub().await;
     let error = Hub::start(place.options()).await.unwrap_err();
     assert!(matches!(error, HubError::InUse { .. }), "{error}");
-    let (line, port) = (hub.token().line(), hub.token().port());
-    let worker = place.join(hub.token(), "box").await.unwrap();
-    let id = worker.id().clone();
+    let (line, port) = (hub.token.line(), hub.token.port());
+    let worker = place.join(&hub.token, "box").await.unwrap();
+    let id = worker.id.clone();
     hub.close().await;
     let listen = ([127, 0, 0, 1], port).into();
     let hub = Hub::start(ServerOptions { listen, ..place.options() }).await.unwrap();
-    assert_eq!(hub.token().line(), line);
+    assert_eq!(hub.token.line(), line);
     // The worker that was there comes back by itself.
-    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
-    hub.client().flush().await.unwrap();
+    let mut hellos = hub.client.subscribe(hub.subjects.requests()).await.unwrap();
+    hub.client.flush().await.unwrap();
     let hello = tokio::spawn(async move {
         loop {
-            worker
-                .client()
-                .publish(worker.subjects().request(worker.id(), "hello"), "back".into())
-                .await
-                .unwrap();
+            worker.client.publish(worker.subjects.request(&worker.id, "hello"), "back".into()).await.unwrap();
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     });
-    assert_eq!(hub.subjects().sender(next(&mut hellos).await.subject.as_str()), Some(id));
+    assert_eq!(hub.subjects.sender(next(&mut hellos).await.subject.as_str()), Some(id));
     hello.abort();
     hub.close().await;
 }
@@ -85,16 +81,16 @@ async fn a_worker_whose_server_comes_back_with_another_event_is_told_so_by_the_s
     need_server!();
     let place = Place::new();
     let hub = place.hub().await;
-    let listen = ([127, 0, 0, 1], hub.token().port()).into();
-    let worker = place.join(hub.token(), "box").await.unwrap();
-    let orders = worker.subjects().to_worker(worker.id(), 1, "ctl");
-    let _orders = worker.client().subscribe(orders).await.unwrap();
-    worker.client().flush().await.unwrap();
-    assert_eq!(*worker.connection().borrow(), Connection::Up);
+    let listen = ([127, 0, 0, 1], hub.token.port()).into();
+    let worker = place.join(&hub.token, "box").await.unwrap();
+    let orders = worker.subjects.to_worker(&worker.id, 1, "ctl");
+    let _orders = worker.client.subscribe(orders).await.unwrap();
+    worker.client.flush().await.unwrap();
+    assert_eq!(*worker.connection.borrow(), Connection::Up);
     hub.close().await;
     let event = machines::hub::new_event();
     let hub = Hub::start(ServerOptions { listen, event, ..place.options() }).await.unwrap();
-    let mut connection = worker.connection();
+    let mut connection = worker.connection.clone();
     soon(connection.wait_for(|state| *state == Connection::Elsewhere)).await.unwrap();
     hub.close().await;
 }
@@ -104,13 +100,13 @@ async fn a_server_that_was_killed_is_started_again_and_everybody_goes_on_at_the_
     need_server!();
     let place = Place::new();
     let mut hub = place.hub().await;
-    let worker = place.join(hub.token(), "box").await.unwrap();
-    let process = hub.process().unwrap();
+    let worker = place.join(&hub.token, "box").await.unwrap();
+    let process = hub.process.unwrap();
     kill(process, "KILL");
-    notice(&mut hub, |notice| matches!(notice, HubNotice::Lost { .. })).await;
-    notice(&mut hub, |notice| *notice == HubNotice::Back).await;
-    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
-    let (client, subject) = (worker.client().clone(), worker.subjects().request(worker.id(), "hello"));
+    notice(&mut hub, "nats-server ended, and is started again: ").await;
+    notice(&mut hub, "nats-server is there again").await;
+    let mut hellos = hub.client.subscribe(hub.subjects.requests()).await.unwrap();
+    let (client, subject) = (worker.client.clone(), worker.subjects.request(&worker.id, "hello"));
     let hello = tokio::spawn(async move {
         loop {
             client.publish(subject.clone(), "still here".into()).await.unwrap();
@@ -119,7 +115,7 @@ async fn a_server_that_was_killed_is_started_again_and_everybody_goes_on_at_the_
     });
     next(&mut hellos).await;
     hello.abort();
-    place.join(hub.token(), "newcomer").await.unwrap();
+    place.join(&hub.token, "newcomer").await.unwrap();
     hub.close().await;
 }
 
@@ -157,7 +153,7 @@ async fn process_of_a_manager() {
         program: None,
     };
     let hub = Hub::start(options).await.unwrap();
-    println!("\nserver {}", hub.process().unwrap());
+    println!("\nserver {}", hub.process.unwrap());
     std::future::pending::<()>().await;
 }
 

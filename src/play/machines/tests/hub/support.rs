@@ -2,7 +2,7 @@
 
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;
-use machines::hub::{Hub, HubError, HubNotice, Joined, ServerOptions, Token};
+use machines::hub::{Hub, HubError, Joined, ServerOptions, Token};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -72,12 +72,12 @@ pub async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("it happens")
 }
 
-/// Waits for a notice of a kind; others are passed over.
-pub async fn notice(hub: &mut Hub, is_wanted: impl Fn(&HubNotice) -> bool) -> HubNotice {
+/// Waits for a notice that begins so; others are passed over.
+pub async fn notice(hub: &mut Hub, beginning: &str) -> String {
     soon(async {
         loop {
             let notice = hub.next_notice().await;
-            if is_wanted(&notice) {
+            if notice.starts_with(beginning) {
                 return notice;
             }
         }

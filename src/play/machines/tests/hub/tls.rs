@@ -26,7 +26,7 @@ async fn a_server_with_another_certificate_is_refused() {
     need_server!();
     let (place, other) = (Place::new(), Place::new());
     let (hub, impostor) = (place.hub().await, other.hub().await);
-    let elsewhere = hub.token().at("127.0.0.1", impostor.token().port()).unwrap();
+    let elsewhere = hub.token.at("127.0.0.1", impostor.token.port()).unwrap();
     let error = place.join(&elsewhere, "box").await.unwrap_err();
     assert!(matches!(error, HubError::OtherServer { .. }), "{error}");
     assert!(error.to_string().contains("its certificate is another"), "{error}");
@@ -46,12 +46,12 @@ async fn a_man_in_the_middle_with_the_certificate_but_another_key_is_refused() {
     let other = PrivateKeyDer::try_from(other.serialize_der()).unwrap();
 
     let (address, thread) = server(certificate.clone(), other);
-    let error = join_at(&place, hub.token(), address).await;
+    let error = join_at(&place, &hub.token, address).await;
     assert!(matches!(error, HubError::OtherServer { .. }), "{error}");
     assert!(!thread.join().unwrap(), "nothing may be sent to whoever has another key");
     // The same server with the right key is talked to: it was the key.
     let (address, thread) = server(certificate, own);
-    let error = join_at(&place, hub.token(), address).await;
+    let error = join_at(&place, &hub.token, address).await;
     assert!(!matches!(error, HubError::OtherServer { .. }), "{error}");
     assert!(thread.join().unwrap());
     hub.close().await;
@@ -105,24 +105,24 @@ async fn the_secret_of_a_line_opens_nothing_but_the_request_to_join() {
     need_server!();
     let place = Place::new();
     let hub = place.hub().await;
-    let mut everything = hub.client().subscribe(format!("renmei.{}.>", place.event)).await.unwrap();
-    hub.client().flush().await.unwrap();
-    let text = hub.token().line().split_once('#').unwrap().1.to_owned();
+    let mut everything = hub.client.subscribe(format!("renmei.{}.>", place.event)).await.unwrap();
+    hub.client.flush().await.unwrap();
+    let text = hub.token.line().split_once('#').unwrap().1.to_owned();
     let secret: [u8; 32] = URL_SAFE_NO_PAD.decode(text).unwrap()[..32].try_into().unwrap();
     let key = nkeys::KeyPair::new_from_raw(nkeys::KeyPairType::User, secret).unwrap();
     let joining = ConnectOptions::new()
         .nkey(key.seed().unwrap())
         .tls_client_config(trusting())
-        .connect(format!("tls://127.0.0.1:{}", hub.token().port()))
+        .connect(format!("tls://127.0.0.1:{}", hub.token.port()))
         .await
         .unwrap();
     let mut heard = joining.subscribe(">").await.unwrap();
     let mut own = joining.subscribe("_INBOX_join.me").await.unwrap();
-    let worker = place.join(hub.token(), "box").await.unwrap();
-    let subjects = hub.subjects();
+    let worker = place.join(&hub.token, "box").await.unwrap();
+    let subjects = &hub.subjects;
     for subject in [
-        subjects.request(worker.id(), "hello"),
-        subjects.to_worker(worker.id(), 1, "job"),
+        subjects.request(&worker.id, "hello"),
+        subjects.to_worker(&worker.id, 1, "job"),
         subjects.all(),
         "$JS.API.INFO".to_owned(),
         "_INBOX_join.me".to_owned(),
@@ -139,7 +139,7 @@ async fn the_secret_of_a_line_opens_nothing_but_the_request_to_join() {
     joining.publish_with_reply("renmei.join", "_INBOX_join.me", request.into()).await.unwrap();
     let answer = next(&mut own).await;
     assert!(String::from_utf8_lossy(&answer.payload).contains("it asks in protocol 99"));
-    worker.client().publish(subjects.request(worker.id(), "hello"), "x".into()).await.unwrap();
+    worker.client.publish(subjects.request(&worker.id, "hello"), "x".into()).await.unwrap();
     assert_eq!(next(&mut everything).await.payload, "x");
     use futures_util::{FutureExt, StreamExt};
     assert!(everything.next().now_or_never().is_none() && heard.next().now_or_never().flatten().is_none());
