@@ -647,6 +647,46 @@ fn rounds_have_colours_and_byes() {
 }
 
 #[test]
+fn games_of_a_disqualified_player_are_shown_and_count_nowhere() {
+    let desk = Desk::new();
+    desk.write(
+        "cup.csv",
+        "round,black,white,result\n1,a,b,1-0\n1,c,bye,1\n2,c,a,1/2-1/2\n3,b,c,1-0\n3,a,bye,1\n",
+    );
+    let done = |args: &[&str]| {
+        let done = desk.renmei(args);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    done(&["import", "cup.csv", "--db", "event.db"]);
+    done(&["admin", "event.db", "disqualify", "a", "--reason", "another program"]);
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 1);
+    let rounds = pages.json("/api/rounds");
+    let met = |round: usize| {
+        let met = &rounds[round]["encounters"][0];
+        (met["games"].clone(), met["points"].clone(), met["counts"].clone())
+    };
+    let shown = [(1, [0.0, 0.0], false), (2, [0.0, 0.0], false), (3, [1.0, 0.0], true)];
+    let shown = shown.map(|(game, points, counts)| {
+        let game = serde_json::json!([game]);
+        (game, serde_json::json!(points), serde_json::json!(counts))
+    });
+    assert_eq!([0, 1, 2].map(met), shown);
+    assert_eq!(rounds[2]["byes"], serde_json::json!([]));
+    assert_eq!(pages.get("/rounds").body.matches("not counted").count(), 2);
+    let games = pages.json("/api/games");
+    let counts = |game: &serde_json::Value| game["counts"] == true;
+    assert_eq!(games["games"].as_array().unwrap().iter().filter(|game| counts(game)).count(), 1);
+    assert_eq!(pages.json("/api/games/1")["end"]["counts"], false);
+    done(&["report", "event.db", "--rounds", "out.tsv"]);
+    let lines = std::fs::read_to_string(desk.path("out.tsv")).unwrap();
+    assert!(lines.contains("\na\t-\t-\t-\t0.0\n") && lines.matches('+').count() == 1, "{lines}");
+    let ledger: serde_json::Value = serde_json::from_str(&done(&["ledger", "event.db", "--json"])).unwrap();
+    assert_eq!(ledger["counts"]["games"], 1, "{ledger}");
+}
+
+#[test]
 fn the_pages_of_a_match_stay_after_its_end_as_long_as_it_was_asked_for() {
     let desk = Desk::new();
     let mut pages = live(&desk, &["--games", "2", "--http-linger", "forever"]);

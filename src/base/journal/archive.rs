@@ -2,7 +2,7 @@
 
 use super::{
     EventId, GameState, Store, StoreError,
-    operations::stored,
+    operations::{disqualified, stored},
     row::{self, int, unsigned},
 };
 use referee::{
@@ -34,7 +34,7 @@ pub struct EndedGame<'a> {
     pub result: &'a str,
     /// The column `cause`.
     pub cause: &'a str,
-    /// True if it counts.
+    /// True if it counts, for players none of whom is disqualified.
     pub counts: bool,
     /// The names that black and white had in the game, and the Game_ID, where they were asked for.
     pub names: [Option<&'a str>; 3],
@@ -55,7 +55,7 @@ const CHANGED: &str = "g.id IN (
 
 impl Store {
     /// Hands the games that ended, or were ruled on, after an entry of the log to `f`, in the order of their numbers, with
-    /// the names of players and game if `with_names`. Returns the number of the last entry, to go on from.
+    /// the names of players and game if `with_names`; all games after a disqualification. Returns the number of the last entry, to go on from.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -72,8 +72,13 @@ impl Store {
             let last = snapshot.prepare_cached(last)?.query_row([event], |row| unsigned(row, 0))?;
             if last > seq {
                 let names = if with_names { NAMES } else { NO_NAMES };
+                let out = disqualified(&snapshot, event)?;
+                let decided = "SELECT EXISTS (SELECT 1 FROM operations WHERE event = ? AND seq > ?
+                    AND action = 'disqualified')";
+                let decided =
+                    snapshot.prepare_cached(decided)?.query_row((event, int(seq)), |row| row.get(0))?;
                 // At the first look all games are wanted, which takes no index.
-                let which = if seq == 0 { "?2 = 0" } else { CHANGED };
+                let which = if seq == 0 || decided { "?2 >= 0" } else { CHANGED };
                 let sql = format!(
                     "SELECT {COLUMNS}, {names} FROM games g
                      WHERE g.event = ?1 AND g.ended_at IS NOT NULL AND {which} ORDER BY g.number"
@@ -82,7 +87,9 @@ impl Store {
                 let mut games = snapshot.prepare_cached(&sql)?;
                 let mut rows = games.query((event, int(seq)))?;
                 while let Some(row) = rows.next()? {
-                    f(ended_game(row, &swaps)?);
+                    let game = ended_game(row, &swaps)?;
+                    let counts = game.counts && !game.players.iter().any(|player| out.contains(player));
+                    f(EndedGame { counts, ..game });
                 }
             }
             snapshot.commit()?;
@@ -253,7 +260,7 @@ fn first_moves(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Writer;
+    use crate::{Fineness, Writer};
 
     fn ended(number: u32, black: u32, white: u32) -> String {
         format!(
@@ -302,6 +309,35 @@ mod tests {
         let about = |until| store.operations_about(EventId(1), GameId(2), until).unwrap();
         assert_eq!(about(7).iter().map(|operation| &*operation.reason).collect::<Vec<_>>(), ["a fault"]);
         assert!(about(6).is_empty());
+    }
+
+    #[test]
+    fn games_of_a_disqualified_player_count_for_nobody_until_that_is_taken_back() {
+        let (_directory, store) = league();
+        let decided = |seq: u64, holds: bool| {
+            let sql = format!(
+                "INSERT INTO operations (event, seq, at, number, by_, reason, action, words, details)
+                 VALUES (1, {seq}, 7, {seq}, 'kai', 'by proof', 'disqualified', '',
+                 '{{\"action\":\"disqualified\",\"player\":1,\"name\":\"kawa\",\"stage\":0,\"round\":1,\"holds\":{holds}}}');
+                 INSERT INTO log VALUES (1, {seq}, 'operation', NULL);"
+            );
+            store.database().conn.execute_batch(&sql).unwrap();
+        };
+        let counting = |seq: u64| {
+            let mut found = vec![];
+            let each = &mut |game: EndedGame<'_>| found.push((game.game.0, game.counts));
+            store.ended_since(EventId(1), seq, false, each).unwrap();
+            let fineness = Fineness { moments: &[], by_day: false };
+            let tallies = store.tallies(EventId(1), fineness).unwrap();
+            (found, tallies.iter().map(|tally| tally.results.iter().sum::<u64>()).sum::<u64>())
+        };
+        assert_eq!(counting(3), (vec![], 3));
+        decided(4, true);
+        let struck = vec![(1, false), (2, true), (3, false)];
+        assert_eq!(counting(3), (struck.clone(), 1), "all games are looked at again");
+        assert_eq!((counting(0).0, counting(4).0), (struck, vec![]));
+        decided(5, false);
+        assert_eq!(counting(4), (vec![(1, true), (2, true), (3, true)], 3));
     }
 
     #[test]

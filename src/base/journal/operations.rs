@@ -1,8 +1,12 @@
 //! What the operator did, for reports.
 
 use super::{EventId, Store, StoreError, row};
-use referee::{entry::GameId, operation::Operation};
-use rusqlite::Row;
+use referee::{
+    entry::{GameId, PlayerId},
+    operation::Operation,
+};
+use rusqlite::{Connection, Row};
+use std::collections::BTreeSet;
 
 impl Store {
     /// The operations of an event in their order, each with its time in ms since 1970-01-01 UTC.
@@ -14,6 +18,14 @@ impl Store {
             let sql = "SELECT * FROM operations WHERE event = ? ORDER BY seq";
             conn.prepare_cached(sql)?.query_map([event.0], |row| Ok((row.get(2)?, stored(row)?)))?.collect()
         })
+    }
+
+    /// The players whom an arbiter has disqualified: their games are over, and count for nobody.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn disqualified(&self, event: EventId) -> Result<BTreeSet<PlayerId>, StoreError> {
+        self.database().check(|conn| disqualified(conn, event.0))
     }
 
     /// The operations about a game in their order, until a time in ms since 1970-01-01 UTC.
@@ -31,6 +43,16 @@ impl Store {
             conn.prepare_cached(sql)?.query_map((event.0, row::int(game.0), until), stored)?.collect()
         })
     }
+}
+
+/// The players whom an arbiter has disqualified: their games are over, and count for nobody.
+pub(super) fn disqualified(conn: &Connection, event: i64) -> rusqlite::Result<BTreeSet<PlayerId>> {
+    let sql = "SELECT * FROM operations WHERE event = ? AND action = 'disqualified' ORDER BY seq";
+    let (mut orders, mut players) = (conn.prepare_cached(sql)?, BTreeSet::new());
+    for order in orders.query_map([event], stored)? {
+        order?.action.disqualifies(&mut players);
+    }
+    Ok(players)
 }
 
 /// An operation from a row of its table.

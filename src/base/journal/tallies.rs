@@ -1,6 +1,6 @@
 //! Results of an event, counted by who met whom.
 
-use super::{EventId, Store, StoreError, row};
+use super::{EventId, Store, StoreError, operations::disqualified, row};
 use referee::{Outcome, clock::TimeControl, entry::PlayerId};
 use rusqlite::Row;
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ struct Counting {
 }
 
 impl Store {
-    /// Counts the games of an event that count, in one pass over them. Memory holds the counts, and of each game the hash of
+    /// Counts the games of an event that count, for players none of whom is disqualified, in one pass over them. Memory holds the counts, and of each game the hash of
     /// its moves.
     ///
     /// # Errors
@@ -91,11 +91,14 @@ impl Store {
         self.database().check(|conn| {
             let sql = "SELECT black, white, times, machine, coalesce(ended_result, result),
                 coalesce(ended_cause, cause), started_at, ended_at, moves_hash, result FROM games WHERE event = ?1 AND state = 'counted'";
+            let out = disqualified(conn, event.0)?;
             let mut games = conn.prepare_cached(sql)?;
             let mut rows = games.query([event.0])?;
             let mut counting = Counting::default();
             while let Some(row) = rows.next()? {
-                counting.add(row, fineness)?;
+                if ![row.get(0)?, row.get(1)?].map(PlayerId).iter().any(|player| out.contains(player)) {
+                    counting.add(row, fineness)?;
+                }
             }
             counting.tallies()
         })

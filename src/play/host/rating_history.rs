@@ -8,7 +8,10 @@ use referee::{
     operation::Action,
     rating::Estimate,
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 /// Plies up to which an abandoned game is no measure of strength (the threshold of floodgate's `mk_rate`).
 const ABANDONED: u32 = 30;
@@ -55,7 +58,9 @@ pub struct PlayedGames {
     pub rates: HashMap<PlayerId, Rate>,
     /// The last round.
     pub round: u32,
-    /// Results and rulings so far.
+    /// The players who are disqualified: their games rate nobody.
+    out: BTreeSet<PlayerId>,
+    /// Results, rulings and disqualifications so far.
     changes: usize,
     /// The event is closed: nothing more will be rated.
     pub over: bool,
@@ -96,7 +101,9 @@ impl RatingHistory {
     pub fn more_than(&self, rated: usize) -> (Vec<Played>, usize, bool) {
         let mut played = self.read();
         self.0.1.wait_while(&mut played, |played| played.changes <= rated && !played.over);
-        (played.games.clone(), played.changes, played.over)
+        let mut games = played.games.clone();
+        games.retain(|game| !game.players.iter().any(|player| played.out.contains(player)));
+        (games, played.changes, played.over)
     }
 
     /// Waits for `pause`, or until the event is closed.
@@ -151,6 +158,7 @@ impl PlayedGames {
 
     /// Gives a game another result, or takes it out.
     fn corrected(&mut self, at: i64, action: &Action) {
+        self.changes += usize::from(action.disqualifies(&mut self.out));
         let Some((game, pairing, was, is)) = action.correction() else { return };
         let found = self.games.iter().rposition(|played| played.game == game);
         let at = found.map_or(at, |found| self.games.remove(found).at);

@@ -174,6 +174,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn games_of_a_disqualified_player_rate_nobody_until_that_is_taken_back() {
+        use referee::{
+            entry::{Entry, GameEnded, GameId, Stamped},
+            operation::{Action, Operation},
+            pairing::Pairing,
+        };
+        let history = RatingHistory::default();
+        let fold = |entry| history.fold(&Stamped { at: 1, entry });
+        let [black, white] = [0, 1].map(PlayerId);
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let won = referee::Outcome::loss(referee::Color::White, referee::WinBy::Resignation);
+        fold(Entry::GameEnded(GameEnded::new(GameId(1), pairing, won, 80)));
+        for (number, holds) in [(1, true), (2, false)] {
+            let [name, by, reason] = ["a", "kai", "by proof"].map(str::to_owned);
+            let action = Action::Disqualified { player: white, name, stage: 0, round: 1, holds };
+            fold(Entry::Operator(Box::new(Operation { number, by, reason, undoes: None, action })));
+            let (games, changes, _) = history.more_than(0);
+            assert_eq!((games.len(), changes), (usize::from(!holds), 1 + number as usize));
+        }
+    }
+
+    #[test]
     fn strangers_with_ever_new_names_do_not_crowd_out_those_who_play() {
         let names: Vec<String> = (0..2 * MOST_RATED + 2).map(|index| format!("p{index}+trip")).collect();
         let game = |black: usize, white: usize, at: i64| Played {

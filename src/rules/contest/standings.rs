@@ -207,10 +207,19 @@ impl Standings {
         }
     }
 
-    /// The rounds of a stage in which a player had no opponent, with twice what that is worth.
+    /// The rounds of a stage in which a player had no opponent, with twice what that is worth; without players who are
+    /// disqualified.
     pub fn byes(&self, stage: usize) -> impl Iterator<Item = (u32, PlayerId, u8)> {
+        let out = self.arbitration.disqualified(ALWAYS);
         let byes = self.progress.get(stage).into_iter().flat_map(|progress| &progress.byes);
+        let byes = byes.filter(move |((_, player), _)| !out.contains(player));
         byes.map(|(&(round, player), &half_points)| (round, player, half_points))
+    }
+
+    /// True if a player of the game is disqualified, so that it counts for nobody.
+    pub fn is_struck(&self, game: &Pairing) -> bool {
+        let out = self.arbitration.disqualified(ALWAYS);
+        out.contains(&game.black) || out.contains(&game.white)
     }
 
     /// The rules of the tables.
@@ -433,7 +442,8 @@ impl Standings {
 
     /// True if the game at this place counts and repeats no earlier one.
     pub fn is_distinct(&self, pairing: &Pairing) -> bool {
-        self.progress(usize::from(pairing.stage)).is_some_and(|progress| progress.is_new(pairing))
+        let progress = self.progress(usize::from(pairing.stage));
+        progress.is_some_and(|progress| progress.is_new(pairing)) && !self.is_struck(pairing)
     }
 
     /// Black's advantage by these ratings. The games of a pair are no two independent ones, as both begin from one opening,

@@ -349,6 +349,13 @@ impl Action {
         }
     }
 
+    /// Takes a disqualification, or its end, into the players whose games count for nobody. Returns whether it is one.
+    pub fn disqualifies(&self, players: &mut BTreeSet<PlayerId>) -> bool {
+        let Self::Disqualified { player, holds, .. } = self else { return false };
+        _ = if *holds { players.insert(*player) } else { players.remove(player) };
+        true
+    }
+
     /// The same decision about a player as of another round.
     #[must_use]
     pub fn as_of(self, (stage, round): (u8, u32)) -> Self {

@@ -145,12 +145,12 @@ impl RoundTable {
     ) -> Self {
         let mut line_of = vec![0; standings.players()];
         order.iter().zip(1..).for_each(|(player, line)| line_of[player.index()] = line);
-        let out = standings.arbitration().disqualified((u8::MAX, u32::MAX));
         let mut met: Vec<((u8, u32), PlayerId, Met)> = vec![];
-        for (Pairing { stage, round, black, white, .. }, outcome) in games {
+        for (pairing, outcome) in games {
+            let Pairing { stage, round, black, white, .. } = pairing;
             let is_missed = matches!(outcome, Outcome::Aborted { by: AbortBy::Missing });
             let by_default = is_missed || matches!(outcome, Outcome::Win { by: WinBy::Default, .. });
-            if !is_missed && !outcome.counts() || out.contains(&black) || out.contains(&white) {
+            if !is_missed && !outcome.counts() || standings.is_struck(&pairing) {
                 continue;
             }
             for (color, player, other) in [(Color::Black, black, white), (Color::White, white, black)] {
@@ -164,12 +164,8 @@ impl RoundTable {
         while standings.stage(stage).is_some() {
             standings.ranking(stage).iter().for_each(|row| points[row.player.index()] += row.points);
             let at = u8::try_from(stage).unwrap_or(u8::MAX);
-            met.extend(
-                standings
-                    .byes(stage)
-                    .filter(|(_, player, _)| !out.contains(player))
-                    .map(|(round, player, half)| ((at, round), player, Met::Bye(half))),
-            );
+            let byes = standings.byes(stage);
+            met.extend(byes.map(|(round, player, half)| ((at, round), player, Met::Bye(half))));
             stage += 1;
         }
         let mut rounds: Vec<(u8, u32)> = met.iter().map(|(round, ..)| *round).collect();

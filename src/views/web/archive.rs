@@ -336,6 +336,10 @@ impl Desk {
         let annotations = store.annotations(event.id, id)?;
         let mut shown = Game::stored(&game, names, facts.times(ids)).annotated(&game, &annotations);
         shown.scales = facts.scales(ids).worth();
+        if let Some(end) = &mut shown.end {
+            let out = store.disqualified(event.id)?;
+            end.counts &= ![pairing.black, pairing.white].iter().any(|player| out.contains(player));
+        }
         shown.remarks = store.operations_about(event.id, id, veil.until)?;
         Ok(Some(shown))
     }

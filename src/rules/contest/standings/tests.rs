@@ -113,6 +113,22 @@ fn a_bye_counts_as_an_opponent_with_ones_own_score() {
 }
 
 #[test]
+fn games_and_byes_of_a_disqualified_player_are_struck_until_that_is_taken_back() {
+    let mut standings = Standings::new(&[stage(Format::Swiss { rounds: 2 }, 1)], 3);
+    let first = pairing(0, 0, 0, 1);
+    standings.fold(&Entry::Bye { stage: 0, round: 2, player: PlayerId(0), half_points: 2 });
+    standings.fold(&end(first, black_wins()));
+    for (holds, [distinct, struck]) in [(true, [false, true]), (false, [true, false])] {
+        let (player, name, reason) = (PlayerId(0), "a".to_owned(), "by proof".to_owned());
+        let action = Action::Disqualified { player, name, stage: 0, round: 1, holds };
+        let operation = Operation { number: 1, by: "kai".to_owned(), reason, undoes: None, action };
+        standings.fold(&Entry::Operator(Box::new(operation)));
+        assert_eq!([standings.is_distinct(&first), standings.is_struck(&first)], [distinct, struck]);
+        assert_eq!(standings.byes(0).count(), usize::from(distinct));
+    }
+}
+
+#[test]
 fn players_level_in_score_and_sonneborn_berger_are_ranked_by_their_direct_encounter() {
     let games = [
         (1, 0, black_wins()),

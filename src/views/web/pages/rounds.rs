@@ -73,6 +73,8 @@ struct Encounter {
     /// The games in which each has black.
     blacks: [u32; 2],
     running: bool,
+    /// True if a game of it counts, or still may.
+    counts: bool,
 }
 
 impl Encounter {
@@ -113,6 +115,7 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
         }
         let encounter = encounter(&mut found, (game.stage, game.round), game.players, |at| veil.name(at));
         encounter.add(game.number, game.players[0]);
+        encounter.counts |= game.counts;
         if game.counts {
             let at = usize::from(encounter.players[0] != game.players[0]);
             let black = game.result.black_half_points();
@@ -156,7 +159,7 @@ fn take_running(rounds: &mut Rounds, live: &Live) -> HashSet<u64> {
         let encounter =
             encounter(rounds, (pairing.stage, pairing.round), game.players().map(|id| id.0), name);
         encounter.add(game.id.0, game.players()[0].0);
-        encounter.running = true;
+        (encounter.running, encounter.counts) = (true, true);
         game.id.0
     };
     running.map(take).collect()
@@ -177,6 +180,7 @@ fn encounter(
         games: vec![],
         blacks: [0, 0],
         running: false,
+        counts: false,
     })
 }
 
@@ -199,7 +203,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Re
                                     b { (encounter.points[at].shortest()) }
                                 }
                             }
-                            p.facts { @for number in encounter.games.iter().take(12) { a href=(format!("/games/{number}")) { "#" (number) } " " } }
+                            p.facts { @for number in encounter.games.iter().take(12) { a href=(format!("/games/{number}")) { "#" (number) } " " } @if !encounter.counts { (language.not_counted()) } }
                         }
                     }
                     @for bye in &round.byes { div.encounter {
