@@ -118,10 +118,14 @@ impl Open {
         bare(to).to_owned()
     }
 
-    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+    fn ask_form(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let origin = format!("http://{}", self.host);
         let kind = ("Content-Type", "application/x-www-form-urlencoded");
-        let answer = self.ask("POST", path, &[("Origin", &origin), kind], &encoded(fields));
+        self.ask("POST", path, &[("Origin", &origin), kind], &encoded(fields))
+    }
+
+    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let answer = self.ask_form(path, fields);
         *self.led.lock().unwrap() = answer.location().map(str::to_owned);
         answer
     }
@@ -487,6 +491,115 @@ fn an_event_whose_engines_are_just_started_is_not_deleted() {
     until("a fault", || open.state("slow") == "faulty");
     open.delete("slow");
     assert!(!directory.join("slow.toml").exists());
+}
+
+#[test]
+fn an_event_whose_file_is_gone_can_be_stopped_and_begins_when_it_is_there_again() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let text = format!(
+        "[event]\nname = \"cup\"\ngames = 1000000\n[time]\nbyoyomi = \"60s\"\n[rules]\nmax_moves = 20\n\
+         [[engines]]\nname = \"a\"\ncommand = '{random}'\n[[engines]]\nname = \"b\"\ncommand = '{random}'\n"
+    );
+    let open = Open::of(&directory);
+    let file = directory.join("cup.toml");
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    until("a game", || open.games("cup") > 0);
+    fs::remove_file(&file).unwrap();
+    for impossible in ["begin", "delete"] {
+        assert!(open.post("/events/order", &[("event", "cup"), ("order", impossible)]).status >= 400);
+    }
+    open.order("cup", "finish");
+    until("its end", || open.state("cup").is_empty());
+    let hall = fs::read_to_string(directory.join("hall.toml")).unwrap_or_default();
+    assert!(!hall.contains("held"), "{hall}");
+    fs::write(&file, &text).unwrap();
+    until("another one of its name", || open.state("cup") == "plays");
+}
+
+#[test]
+fn eight_forms_that_wait_for_engines_keep_nobody_from_the_first_page() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    let go = desk.path("go");
+    let engines: Vec<_> = (0..8).map(|number| format!("slow {number}")).collect();
+    let scripts = engines.iter().map(|name| desk.path(&format!("{name}.sh"))).collect::<Vec<_>>();
+    let mut library = String::new();
+    for (name, script) in engines.iter().zip(&scripts) {
+        let waits = format!("touch \"$0.started\"; while [ ! -e '{}' ]; do sleep 0.1; done", go.display());
+        let plays = "while read line; do case $line in usi) echo usiok;; isready) echo readyok;; quit) exit;; esac; done";
+        fs::write(script, format!("#!/bin/sh\n{waits}\n{plays}\n")).unwrap();
+        fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+        library += &format!(
+            "[[engines]]\nname = \"{name}\"\ncommand = '{}'\nlimits.start = \"1h\"\n",
+            script.display()
+        );
+    }
+    fs::write(directory.join("engines.toml"), library).unwrap();
+    let open = &open;
+    std::thread::scope(|scope| {
+        let forms: Vec<_> = engines
+            .iter()
+            .map(|name| {
+                scope.spawn(move || open.ask_form("/engine", &[("engine", name), ("name", name)]).status)
+            })
+            .collect();
+        let is_started = |script: &PathBuf| script.with_extension("sh.started").exists();
+        until("the engines", || scripts.iter().all(is_started));
+        let home = open.get("/");
+        fs::write(&go, "").unwrap();
+        assert!(home.contains("<h1>"), "{home}");
+        let answered: Vec<_> = forms.into_iter().map(|form| form.join().unwrap()).collect();
+        assert_eq!(answered, [303; 8], "they waited all the while");
+    });
+}
+
+#[test]
+fn no_page_of_the_desk_has_a_character_that_turns_the_text_around_it() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    let script = desk.write(
+        "engine.sh",
+        "#!/bin/sh\nwhile read line; do case $line in usi) printf 'id name ev\\033[2J\\342\\200\\256\\000il\\nid author ev\\033[2Jil\\n\
+         option name Ev\\342\\200\\256il type string default ev\\033[2J\\342\\200\\256\\000il\\nusiok\\n';; \
+         isready) echo readyok;; quit) exit;; esac; done\n",
+    );
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let (script, engine) = (script.display(), "name = \"ev\\u202eil\"\ncommand = ");
+    let library = format!(
+        "[[engines]]\n{engine}'{script}'\nnote = \"ev\\u202eil\"\ntags = [\"ev\\u202eil\"]\noptions = {{ Other = \"ev\\u202eil\" }}\n"
+    );
+    fs::write(directory.join("engines.toml"), library).unwrap();
+    let event = |command: &str| {
+        format!(
+            "[event]\nname = \"ev\\u202eil\"\n[time]\nbyoyomi = \"1s\"\n[[engines]]\n{engine}'{command}'\n"
+        )
+    };
+    for (file, text) in [("wrong", event("/ev\u{202e}il")), ("raw", event("x") + "# ev\u{202e}il\u{1b}")] {
+        fs::write(directory.join(format!("{file}.toml")), text).unwrap();
+        until("a fault", || open.state(file) == "faulty");
+    }
+    for path in [
+        "/",
+        "/events",
+        "/engines",
+        "/engine?name=ev%E2%80%AEil",
+        "/engines?tag=ev%E2%80%AEil",
+        "/engines/compare?engine=ev%E2%80%AEil&engine=ev%E2%80%AEil",
+        "/new/event?kind=sprt",
+        "/new/event?kind=league&from=wrong",
+        "/new?from=ev%E2%80%AE%1B%00il",
+        "/events/change?event=wrong",
+        "/events/text?event=wrong",
+    ] {
+        let page = open.ask("GET", path, &[], "").body;
+        let is_raw = |c: char| !matches!(c, '\n' | '\r' | '\t') && notation::is_hidden(c);
+        assert_eq!(page.find(is_raw), None, "{path}: {page:?}");
+        assert!(page.contains("ev"), "{path}: {page}");
+    }
 }
 
 #[test]

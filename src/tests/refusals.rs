@@ -104,6 +104,11 @@ fn an_open_league_writes_its_events() {
     let text = fs::read_to_string(&events).unwrap();
     let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!((&first["event"], &first["name"]), (&"opened".into(), &"league".into()));
+    for output in [["report", "--html"], ["report", "--plot"]] {
+        let mistyped = desk.renmei(&[output[0], "league.db", output[1], "league.toml"]);
+        assert!(!mistyped.status.success(), "{output:?}");
+        assert_eq!(fs::read_to_string(desk.path("league.toml")).unwrap(), LEAGUE, "{output:?}");
+    }
 }
 
 #[test]
