@@ -681,7 +681,7 @@ fn games_of_a_disqualified_player_are_shown_and_count_nowhere() {
     assert_eq!(pages.json("/api/games/1")["end"]["counts"], false);
     done(&["report", "event.db", "--rounds", "out.tsv"]);
     let lines = std::fs::read_to_string(desk.path("out.tsv")).unwrap();
-    assert!(lines.contains("\na\t-\t-\t-\t0.0\n") && lines.matches('+').count() == 1, "{lines}");
+    assert!(lines.contains("\na\t-\t-\t0.0\n") && lines.matches('+').count() == 1, "{lines}");
     let ledger: serde_json::Value = serde_json::from_str(&done(&["ledger", "event.db", "--json"])).unwrap();
     assert_eq!(ledger["counts"]["games"], 1, "{ledger}");
 }
