@@ -189,7 +189,11 @@ impl Reader {
     /// # Errors
     /// `WouldBlock` when nothing is there.
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        system::try_read(&self.0, buffer)
+        #[cfg(unix)] // the runtime may not have heard of it yet
+        let read = nix::unistd::read(&self.0, buffer).map_err(io::Error::from);
+        #[cfg(windows)]
+        let read = self.0.try_read(buffer);
+        system::or_end(read, 0)
     }
 }
 

@@ -89,14 +89,12 @@ enum State {
     Stopping { since: Instant, next: Option<Turn> },
 }
 
-/// How far the last `go` has come. A line that the engine began before is about nothing that was asked in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far the last `go` has come; a line that the engine began before is no answer to it.
+#[derive(Debug, PartialEq)]
 enum Question {
-    /// Not written yet.
     Unwritten,
     /// Written while the engine was within a line, which has not ended yet.
     WithinLine,
-    /// Written, and the engine has begun no line before it.
     Written,
 }
 
@@ -375,11 +373,9 @@ impl Conversation {
         let _in_memory = writeln!(effects.write, "position {position}");
     }
 
-    /// True if `go` is about to be written to an engine that may have more to say about an earlier one: it is told `stop` in
-    /// games, and may answer that twice.
+    /// True if `go` is about to be written to an engine that is told `stop` in games, and may answer that twice.
     pub fn may_have_more_to_say(&self) -> bool {
-        let is_told_to_stop = self.engine.ponder || self.engine.hurry.is_some();
-        is_told_to_stop && self.question == Question::Unwritten
+        self.question == Question::Unwritten && (self.engine.ponder || self.engine.hurry.is_some())
     }
 
     /// The effects have been written, while the engine was within a line or not: the time of a turn runs from now.

@@ -452,8 +452,11 @@ impl<L: Launcher> Actor<L> {
     }
 
     fn write(&mut self) {
-        if self.conversation.may_have_more_to_say() {
-            self.hear_out();
+        if self.conversation.may_have_more_to_say()
+            && let Some(process) = &self.process
+            && let Ok(bytes) = process.stdout.try_read(&mut self.lines.chunk)
+        {
+            self.take(bytes, Instant::now());
         }
         self.wake();
         let mut bytes = mem::take(&mut self.effects.write);
@@ -475,14 +478,6 @@ impl<L: Launcher> Actor<L> {
         }
         bytes.clear();
         self.effects.write = bytes;
-    }
-
-    /// Reads what the engine has said before it is asked.
-    fn hear_out(&mut self) {
-        let read = self.process.as_ref().map(|process| process.stdout.try_read(&mut self.lines.chunk));
-        if let Some(Ok(bytes)) = read {
-            self.take(bytes, Instant::now());
-        }
     }
 
     /// Adds lines to the trace. A new game that waited for the end of another begins with its `isready`.

@@ -173,11 +173,6 @@ impl Tree {
     }
 }
 
-/// Reads what is in a pipe, also where the runtime has not heard of it yet.
-pub(super) fn try_read(pipe: &Reader, buffer: &mut [u8]) -> io::Result<usize> {
-    Ok(nix::unistd::read(pipe, buffer)?)
-}
-
 /// On Unix the end of a pipe is no error.
 pub(super) fn or_end<T>(read: io::Result<T>, _end: T) -> io::Result<T> {
     read

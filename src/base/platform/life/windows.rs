@@ -219,11 +219,6 @@ impl Drop for Tree {
     }
 }
 
-/// Reads what is in a pipe.
-pub(super) fn try_read(pipe: &Reader, buffer: &mut [u8]) -> io::Result<usize> {
-    or_end(pipe.try_read(buffer), 0)
-}
-
 /// A pipe whose writers are gone is an error for Windows.
 pub(super) fn or_end<T>(read: io::Result<T>, end: T) -> io::Result<T> {
     match read {

@@ -1,11 +1,10 @@
 //! The thread that starts the processes of all engines, or the one that guardians are forked from.
 //!
 //! An engine is to be killed when this program dies, and the kernel ties that to the *thread* that forked the engine
-//! (`PR_SET_PDEATHSIG`): the thread must outlive every engine. A process also inherits the priority of the thread that
-//! forks it, and a priority that was lowered is not raised again: the thread must be older than the first that lowers its
-//! own. It is therefore started with the first engine, or before a thread gives way, and lives as long as the program. A
-//! fork also holds its thread up until the child has executed the engine; a thread on which games are played has no time
-//! for that.
+//! (`PR_SET_PDEATHSIG`): the thread must outlive every engine. A process inherits the priority of the thread that forks it,
+//! too. The thread is therefore started with the first engine, or before another lowers its priority, and lives as long as
+//! the program. A fork also holds its thread up until the child has executed the engine; a thread on which games are played
+//! has no time for that.
 
 use parking_lot::Mutex;
 use std::{
@@ -20,8 +19,7 @@ static REQUESTS: Mutex<Option<Sender<Request>>> = Mutex::new(None);
 
 type Request = Box<dyn FnOnce() + Send>;
 
-/// Has the thread start a process, without blocking that of the caller. Pipes of a child are read, and its end is awaited, on
-/// the runtime of the caller.
+/// Has the thread start a process, without blocking that of the caller, on whose runtime its pipes are read.
 ///
 /// # Errors
 /// Those of `start`.
@@ -41,9 +39,6 @@ pub(super) async fn start<T: Send + 'static>(
 }
 
 /// Begins the thread, unless it runs.
-///
-/// # Errors
-/// When this program can have no more threads.
 #[cfg(target_os = "linux")]
 pub(crate) fn begin() -> io::Result<()> {
     requests().map(drop)

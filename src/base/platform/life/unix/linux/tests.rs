@@ -66,11 +66,11 @@ fn an_engine_that_a_thread_of_low_priority_asks_for_has_the_priority_of_the_prog
 fn what_the_runtime_has_not_heard_of_is_read_too() {
     on_a_thread(|| async {
         let (pipes, [_, theirs, _]) = Pipes::new().unwrap();
-        let pipe = super::super::Reader::from_owned_fd(pipes.stdout).unwrap();
+        let pipe = crate::life::Reader(super::super::Reader::from_owned_fd(pipes.stdout).unwrap());
         nix::unistd::write(&theirs, b"bestmove").unwrap();
         let mut buffer = [0; 64];
-        assert_eq!(super::super::try_read(&pipe, &mut buffer).unwrap(), 8);
-        let nothing = super::super::try_read(&pipe, &mut buffer).unwrap_err();
+        assert_eq!(pipe.try_read(&mut buffer).unwrap(), 8);
+        let nothing = pipe.try_read(&mut buffer).unwrap_err();
         assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
     });
 }
