@@ -157,6 +157,20 @@ fn a_sequential_test_of_the_queue_has_its_verdict_in_the_history_and_on_the_page
 }
 
 #[test]
+fn a_test_that_is_halted_by_faults_is_told_to_those_who_get_notices() {
+    let workshop = Workshop::new();
+    workshop.commit("a beginning", "");
+    workshop.commit("crash early", "--mode crash --ply 3");
+    workshop.add("HEAD", "HEAD~1", &["--games", "8", "--fault-limit", "2"]);
+    let told = ["--until-empty", "--oversubscribe", "--concurrency", "1", "--notify", "cat >> all"];
+    let played = workshop.queue(&told);
+    assert!(text(&played).contains("test 1 cannot be played"), "{}", text(&played));
+    let notices = std::fs::read_to_string(workshop.desk.path("all")).unwrap();
+    let kinds = notices.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["notice"].clone());
+    assert_eq!(Value::from_iter(kinds), serde_json::json!(["engine-halted", "fault-limit"]));
+}
+
+#[test]
 fn a_queue_that_is_killed_loses_nothing_and_plays_nothing_twice() {
     let workshop = workshop();
     workshop.add("HEAD~1", "HEAD~2", &["--games", "30"]);

@@ -137,7 +137,7 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
         quiet: true,
         fit: options.fit,
     };
-    let desk = hall::Desk { inside, orders: inbox, opened: Box::new(opened), running };
+    let desk = hall::Personal { inside, orders: inbox, opened: Box::new(opened), running };
     let ended = hall::run(directory, &hall, Some(desk));
     let _gone = fs::remove_file(directory.join(WAY));
     ended

@@ -7,14 +7,14 @@ use crate::{
     Exit, Failure, OpenScreen, find_event,
     other_build::refuse_missing_parts,
     play::{Playing, play},
-    pretty, write, write_picture,
+    pretty, standings, write, write_picture,
 };
 use arena::resume;
 use contest::{
     schedule::{Format, Stage},
     standings::Standings,
 };
-use journal::{EventSummary, Moves, Store, StoreError};
+use journal::{EventSummary, Store};
 use laboratory::attribution::{
     Effect, Effects, Field, Levels, NoDesign, NoEffects, Predicted, Predictor, design, effects, table,
 };
@@ -26,7 +26,6 @@ use plan::{
 use referee::rating::{CrossTable, fit};
 use report::{
     attribution::{Attribution, BuildRow, EffectRow, ExplainedRow, PartRow, page},
-    event_info, plan as stored_plan,
     plot::Size,
 };
 use std::path::PathBuf;
@@ -216,7 +215,7 @@ impl League {
             let Some(build) = build.and_then(|name| levels(&config.parts, name)) else { continue };
             // The others are those of the league, in its order.
             if later.players.len() == builds.len() + 1 && later.players[1..] == event.players[..] {
-                confirmed.push(Confirmed { build, standings: self::standings(&store, later)? });
+                confirmed.push(Confirmed { build, standings: crate::standings(&store, later)? });
             }
         }
         let rates = standings.total().players.iter().map(|record| {
@@ -302,15 +301,6 @@ impl League {
         let share = (builds + 1) as f64 / builds as f64;
         Some((elo.value()? * share, elo.error()? * share))
     }
-}
-
-fn standings(store: &Store, event: &EventSummary) -> Result<Standings, Failure> {
-    let plan = stored_plan(event)?;
-    let mut standings = event_info(event, plan).standings();
-    let folded: Result<_, StoreError> =
-        store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry));
-    folded?;
-    Ok(standings)
 }
 
 /// The builds of an event, by its players.

@@ -8,15 +8,15 @@ use crate::{
     Exit, Failure, Playing, aloud,
     gallery::Gallery,
     play::print_how_to_resume,
-    prepare::{build, listen, look, openings},
+    prepare::{build, faults_of, listen, look, openings},
     pretty,
     run::PagesAt,
     runner::{EventRunner, Prepared, repeats},
-    write_picture,
+    standings, write_picture,
 };
-use arena::{Say, Shutdown, dispatcher, preflight};
+use arena::{Say, Shutdown, dispatcher};
 use contest::standings::{Pentanomial, Standings};
-use journal::{Moves, Store};
+use journal::Store;
 use laboratory::{
     Built, Cache, LabError, NotBuilt, Surroundings,
     bisection::{Bisection, Build, Found, GOOD, Posterior},
@@ -27,10 +27,7 @@ use referee::{
     entry::PlayerId,
     rating::{elo_of_score, signed},
 };
-use report::{
-    event_info, plan as stored_plan,
-    plot::{self, Size},
-};
+use report::plot::{self, Size};
 use serde::Serialize;
 use std::{
     collections::HashMap,
@@ -230,10 +227,8 @@ impl<'a> Search<'a> {
             else {
                 continue;
             };
-            let mut standings = event_info(&event, stored_plan(&event)?).standings();
-            store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
             self.note_program(commit, sha256);
-            self.note_results(commit, &standings);
+            self.note_results(commit, &standings(&store, &event)?);
         }
         if self.bisection.games() > 0 {
             err_line!("{} of this search are in {}", self.games_words(), database.display());
@@ -280,11 +275,7 @@ impl<'a> Search<'a> {
         if self.programs.contains_key(&built.sha256) {
             err_line!("{} builds a program that is known already", self.commits[commit]);
         } else {
-            let looked = preflight::look_at(&plan.engines[TRIED.index()], &aloud());
-            let faults = match looked.map_err(|e| Failure::Other(e.to_string()))? {
-                Ok(faults) => faults,
-                Err(fault) => vec![fault.to_string()],
-            };
+            let faults = faults_of(&plan.engines[TRIED.index()])?;
             if let Some(fault) = faults.first() {
                 err_line!("{} is left out: {fault}", self.commits[commit]);
                 self.bisection.set_build(commit, Build::Failed);

@@ -2,6 +2,7 @@
 
 use crate::{
     EventRun, Exit, Failure, hall::Now, ordered_lines::OrderedLines, prepare::check_log, runner::EventRunner,
+    runtime,
 };
 use arena::{Say, dispatcher::RunError, preflight};
 use client::{
@@ -35,7 +36,7 @@ impl EventRunner<'_> {
         if config.look {
             look(&config, begun, &say)?;
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+        let runtime = runtime()?;
         let engine = runtime.block_on(client::identify(&config, &|line: &str| say(line)))?;
         let (ratings, presence) = (Ratings::new(config.ratings.clone()), Presence::default());
         let language = self.screen.map_or(Language::English, |screen| screen.language);
@@ -53,8 +54,8 @@ impl EventRunner<'_> {
         let ClientConfig { host, port, login, .. } = &config;
         (run.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
         let audience = Audience { readers: mem::take(&mut run.readers), say: run.say.clone(), presence };
-        let client = Client::open(config, shutdown, ratings, audience, engine)?;
-        let client = client.watching(run.watch_disk()?);
+        let mut client = Client::open(config, shutdown, ratings, audience, engine)?;
+        client.disk = run.watch_disk()?;
         ordered.iter().for_each(|lines| lines.follow(client.appended()));
         let finish = runtime.block_on(client.play(shutdown.clone()))?;
         if let Some(notifier) = run.notifier.as_ref().filter(|_| matches!(finish, Finish::Complete)) {
@@ -64,10 +65,6 @@ impl EventRunner<'_> {
         drop(ordered);
         Ok((run, finish))
     }
-}
-
-fn other(error: io::Error) -> Failure {
-    Failure::Other(error.to_string())
 }
 
 /// How playing on a server ended, as an exit code.

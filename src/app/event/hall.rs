@@ -12,16 +12,13 @@ mod score;
 
 use crate::{
     Exit, Failure,
+    catalogue::{Catalogue, Reins},
     gallery::{Gallery, ListedEvent},
     league::SharedPort,
     output, play,
     prepare::listen,
-    told_end,
 };
-use arena::{
-    Say, Shutdown,
-    turnstile::{Lane, Turnstile},
-};
+use arena::{Say, Shutdown, turnstile::Turnstile};
 pub use client::presence::{Seen, Stage};
 pub use files::event_files;
 use files::{Change, Files};
@@ -41,17 +38,12 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::{
-        Arc, Weak,
-        mpsc::{self, Sender},
-    },
-    thread::{self, Scope},
+    sync::{Arc, mpsc},
+    thread,
     time::{Duration, Instant},
 };
 use web::{Doing, Inside};
 
-/// Time between two looks at the directory and at the clock.
-const GLANCE: Duration = Duration::from_millis(200);
 /// Events that are open at once, each with some dozen threads and files; others wait until one of them ends.
 const OPEN: usize = 32;
 /// Faults of an event that the pages show, and the letters of each; the terminal has all.
@@ -86,7 +78,7 @@ pub enum Order {
 }
 
 /// What makes a hall the desk of one person.
-pub struct Desk {
+pub struct Personal {
     /// Its pages, and what keeps others out.
     pub inside: Inside,
     /// What it orders.
@@ -120,7 +112,7 @@ pub struct Options {
 /// # Errors
 /// When `hall.toml` is wrong, the directory cannot be read, or an address is taken. A fault of one event is printed, and
 /// the others go on.
-pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Exit, Failure> {
+pub fn run(directory: &Path, options: &Options, desk: Option<Personal>) -> Result<Exit, Failure> {
     let config = HallConfig::load(directory, options.oversubscribe).map_err(Failure::Config)?;
     let usable = thread::available_parallelism().map_or(1, usize::from);
     let cores = options.concurrency.or(config.concurrency).unwrap_or(usable);
@@ -137,7 +129,9 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let name =
         name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
     let (inside, orders, opened, running) = match desk {
-        Some(Desk { inside, orders, opened, running }) => (Some(inside), Some(orders), Some(opened), running),
+        Some(Personal { inside, orders, opened, running }) => {
+            (Some(inside), Some(orders), Some(opened), running)
+        }
         None => (None, None, None, Running::default()),
     };
     let gallery = Gallery::open(&http, &name, None, inside)?;
@@ -185,14 +179,14 @@ struct Event {
     /// The text of its file when it was begun.
     text: String,
     cue: Cue,
-    state: State,
+    state: EventState,
     /// It was begun again while its last games are finished: it goes on by its file as it is then, however they end.
     again: bool,
 }
 
 /// Where an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum EventState {
     /// It waits for its hours, or until fewer events are open.
     Waits,
     /// A thread plays it.
@@ -211,15 +205,10 @@ struct Cue {
     /// Name of the event in the hall: that of its file without `.toml`.
     name: String,
     terms: HallEvent,
-    shutdown: Shutdown,
-    /// The way of its games to the cores, which is the event's own: it ends with the event, whatever ends that.
-    lane: Arc<Mutex<Weak<Lane>>>,
+    reins: Reins,
     score: Arc<Mutex<Option<Score>>>,
     say: Say,
 }
-
-/// How the playing of an event ended.
-type Ended = (String, Result<State, Failure>);
 
 impl Hall<'_> {
     fn run(&self, orders: Option<&mpsc::Receiver<Order>>) -> Result<Exit, Failure> {
@@ -232,13 +221,12 @@ impl Hall<'_> {
         self.gallery.lines().iter().for_each(|line| err_line!("{line}"));
         let listening = self.port.iter().flat_map(|port| &port.lines);
         listening.for_each(|line| err_line!("{line} for the players of all events"));
-        let (ended, inbox) = mpsc::channel();
         let mut events = BTreeMap::new();
         thread::scope(|scope| {
-            let mut told = Instant::now();
-            while self.step(&mut files, &mut events, scope, &ended) {
-                if let Ok(end) = inbox.recv_timeout(GLANCE) {
-                    self.note(&mut events, end);
+            let (mut catalogue, mut told) = (Catalogue::new(scope), Instant::now());
+            while self.step(&mut files, &mut events, &mut catalogue) {
+                if let Some((name, ended, _)) = catalogue.next_end() {
+                    self.note(&mut events, &name, ended);
                 }
                 orders
                     .iter()
@@ -265,8 +253,7 @@ impl Hall<'_> {
         &'env self,
         files: &mut Files,
         events: &mut BTreeMap<String, Event>,
-        scope: &'scope Scope<'scope, 'env>,
-        ended: &Sender<Ended>,
+        catalogue: &mut Catalogue<'scope, 'env, String, EventState>,
     ) -> bool {
         let is_ending = self.shutdown.is_finishing();
         self.close_replaced();
@@ -276,23 +263,17 @@ impl Hall<'_> {
                 Err(error) if files.fails_anew() => err_line!("{}: {error}", self.directory.display()),
                 Err(_told_before) => {}
             }
-            self.begin_next(events, scope, ended);
+            self.begin_next(events, catalogue);
         }
-        let mut plays = false;
-        for event in events.values().filter(|event| event.state == State::Plays) {
-            plays = true;
-            match self.shutdown.is_adjourning() {
-                true => event.cue.shutdown.adjourn(),
-                false if is_ending => event.cue.shutdown.finish(),
-                false => {}
-            }
-            self.keep_hours(&event.cue);
-        }
+        catalogue.pass_on(&self.shutdown);
+        let played = events.values().filter(|event| event.state == EventState::Plays);
+        played.for_each(|event| self.keep_hours(&event.cue));
         let held = self.held.lock().clone();
-        let is_left =
-            || events.values().any(|event| event.state == State::Waits && !held.contains(&event.cue.name));
+        let is_left = || {
+            events.values().any(|event| event.state == EventState::Waits && !held.contains(&event.cue.name))
+        };
         let waits = !is_ending && (!self.options.until_done || files.unsettled() || is_left());
-        plays || waits
+        !catalogue.playing().is_empty() || waits
     }
 
     fn obey(&self, order: Order, events: &mut BTreeMap<String, Event>) {
@@ -306,7 +287,7 @@ impl Hall<'_> {
                 }
                 if let Some(event) = events.get_mut(&name) {
                     event.text = text;
-                    let lane = event.cue.lane.lock().upgrade();
+                    let lane = event.cue.reins.lane();
                     lane.iter().zip(most).for_each(|(lane, most)| lane.set_most(most));
                 }
             }
@@ -318,7 +299,7 @@ impl Hall<'_> {
             Order::Others(name, text) => self.show_others(&name, text, events),
             Order::Show(name, database, event) => self.show_database(&name, database, &event),
             Order::Forget(name) => {
-                if events.get(&name).is_none_or(|event| event.state != State::Plays) {
+                if events.get(&name).is_none_or(|event| event.state != EventState::Plays) {
                     events.remove(&name);
                     self.held.lock().remove(&name);
                     self.gallery.close(&name);
@@ -389,8 +370,8 @@ impl Hall<'_> {
     /// Lets an event begin, or go on from where it was stopped.
     fn begin(&self, name: &str, events: &mut BTreeMap<String, Event>) {
         self.held.lock().remove(name);
-        if let Some(event) = events.get_mut(name).filter(|event| event.state == State::Plays) {
-            event.again = event.cue.shutdown.is_finishing();
+        if let Some(event) = events.get_mut(name).filter(|event| event.state == EventState::Plays) {
+            event.again = event.cue.reins.shutdown.is_finishing();
             return;
         }
         let file = format!("{name}.toml");
@@ -401,9 +382,9 @@ impl Hall<'_> {
     /// Stops an event until it is begun again.
     fn hold(&self, name: String, events: &mut BTreeMap<String, Event>, stop: fn(&Shutdown)) {
         match events.get_mut(&name) {
-            Some(event) if event.state == State::Plays => {
+            Some(event) if event.state == EventState::Plays => {
                 event.again = false;
-                stop(&event.cue.shutdown);
+                stop(&event.cue.reins.shutdown);
             }
             _ => self.gallery.tell(&name, Doing::Stopped),
         }
@@ -413,7 +394,7 @@ impl Hall<'_> {
     /// Opens and shuts the way to the games by the hours of the event.
     fn keep_hours(&self, cue: &Cue) {
         let open = cue.terms.window.is_open(now());
-        if let Some(lane) = cue.lane.lock().upgrade() {
+        if let Some(lane) = cue.reins.lane() {
             lane.set_open(open);
             let doing = if open { Doing::Plays } else { Doing::Waits };
             self.gallery.tell(&cue.name, doing);
@@ -437,8 +418,8 @@ impl Hall<'_> {
         let say = said_of(&name);
         let text = plan::text_of(&self.directory.join(&file));
         match events.get(&name) {
-            Some(event) if text.as_ref() == Ok(&event.text) && event.state != State::Failed => return,
-            Some(event) if event.state == State::Plays => {
+            Some(event) if text.as_ref() == Ok(&event.text) && event.state != EventState::Failed => return,
+            Some(event) if event.state == EventState::Plays => {
                 return say(&format!(
                     "{file} has changed; the event goes on as it was begun, and takes the file up when the hall is started again; \
                      engines at its end join before by `renmei admin DATABASE reload`"
@@ -453,8 +434,8 @@ impl Hall<'_> {
     /// Reads the file of an event, which waits then, if the file is right.
     fn admit(&self, file: &str, text: Result<String, Faults>, say: Say) -> Event {
         let (name, terms) = (stem(file), self.terms(file));
-        let (shutdown, lane, score) = Default::default();
-        let cue = Cue { name, terms, shutdown, lane, score, say };
+        let (reins, score) = Default::default();
+        let cue = Cue { name, terms, reins, score, say };
         match text.and_then(|text| self.read(&cue.name, &text).map(|_| text)) {
             Ok(text) => {
                 let is_held = self.held.lock().contains(&cue.name);
@@ -462,11 +443,11 @@ impl Hall<'_> {
                     self.show_held(&cue, &text);
                 }
                 self.gallery.tell(&cue.name, if is_held { Doing::Stopped } else { Doing::Waits });
-                Event { text, cue, state: State::Waits, again: false }
+                Event { text, cue, state: EventState::Waits, again: false }
             }
             Err(faults) => {
                 self.refuse(&cue, &faults.to_string(), "the event begins when its file is mended");
-                Event { text: String::new(), cue, state: State::Failed, again: false }
+                Event { text: String::new(), cue, state: EventState::Failed, again: false }
             }
         }
     }
@@ -506,11 +487,9 @@ impl Hall<'_> {
     fn begin_next<'scope, 'env>(
         &'env self,
         events: &mut BTreeMap<String, Event>,
-        scope: &'scope Scope<'scope, 'env>,
-        ended: &Sender<Ended>,
+        catalogue: &mut Catalogue<'scope, 'env, String, EventState>,
     ) {
-        let now = now();
-        let open = events.values().filter(|event| event.state == State::Plays).count();
+        let (now, open) = (now(), catalogue.playing().len());
         let held = self.held.lock().clone();
         let may_begin = |event: &&mut Event| event.may_begin(now) && !held.contains(&event.cue.name);
         let mut waiting: Vec<&mut Event> = events.values_mut().filter(may_begin).collect();
@@ -520,37 +499,37 @@ impl Hall<'_> {
             // What the file names may be gone by now.
             event.state = match self.read(&cue.name, &event.text) {
                 Ok(described) => {
-                    let ended = ended.clone();
-                    scope.spawn(move || told_end(cue.name.clone(), &ended, || self.play(&cue, described)));
-                    State::Plays
+                    let (name, reins) = (cue.name.clone(), cue.reins.clone());
+                    catalogue.begin(name, reins, move || self.play(&cue, described));
+                    EventState::Plays
                 }
                 Err(faults) => {
                     self.refuse(&cue, &faults.to_string(), "the event begins when its file is mended");
-                    State::Failed
+                    EventState::Failed
                 }
             };
         }
     }
 
     /// Notes how the playing of an event ended.
-    fn note(&self, events: &mut BTreeMap<String, Event>, (name, ended): Ended) {
-        self.running.forget(&name);
-        let Some(event) = events.get_mut(&name) else { return };
+    fn note(&self, events: &mut BTreeMap<String, Event>, name: &str, ended: Result<EventState, Failure>) {
+        self.running.forget(name);
+        let Some(event) = events.get_mut(name) else { return };
         let is_wanted = event.again && !self.shutdown.is_finishing();
         event.state = ended.unwrap_or_else(|failure| {
             if Exit::from(&failure) == Exit::Stopped {
-                return State::Stopped;
+                return EventState::Stopped;
             }
             self.refuse(&event.cue, &failure.to_string(), "it is tried again when its file is written again");
-            State::Failed
+            EventState::Failed
         });
         // That it is over its entries say, when viewers may know; why it was halted is said there already.
-        if event.state == State::Stopped {
-            self.gallery.tell(&name, Doing::Stopped);
+        if event.state == EventState::Stopped {
+            self.gallery.tell(name, Doing::Stopped);
         }
         let file = format!("{name}.toml");
         if is_wanted {
-            self.begin(&name, events);
+            self.begin(name, events);
         } else if !self.shutdown.is_finishing() && self.directory.join(&file).try_exists().is_ok_and(|is| !is)
         {
             self.removed(&file, events);
@@ -561,7 +540,7 @@ impl Hall<'_> {
     fn removed(&self, file: &str, events: &mut BTreeMap<String, Event>) {
         let name = stem(file);
         match events.get(&name) {
-            Some(event) if event.state == State::Plays => (event.cue.say)(&format!(
+            Some(event) if event.state == EventState::Plays => (event.cue.say)(&format!(
                 "{file} is gone; the event goes on to its end, but not when the hall is started again"
             )),
             // Forgotten, so that a file of this name begins again.
@@ -584,14 +563,14 @@ impl Hall<'_> {
     fn conclude(&self, events: &BTreeMap<String, Event>) -> Exit {
         score::print(events.values().map(Event::standing));
         let any = |state| events.values().any(|event| event.state == state);
-        let is_left = self.shutdown.is_finishing() && (any(State::Stopped) || any(State::Waits));
+        let is_left = self.shutdown.is_finishing() && (any(EventState::Stopped) || any(EventState::Waits));
         if is_left {
             play::print_how_to_resume(false);
         }
         match () {
             () if is_left => Exit::Stopped,
-            () if any(State::Failed) => Exit::Failed,
-            () if any(State::Halted) => Exit::Halted,
+            () if any(EventState::Failed) => Exit::Failed,
+            () if any(EventState::Halted) => Exit::Halted,
             () => Exit::Done,
         }
     }
@@ -600,19 +579,19 @@ impl Hall<'_> {
 impl Event {
     /// True if it waits, and not for its hours, at a time in ms since 1970-01-01 UTC.
     fn may_begin(&self, now: i64) -> bool {
-        self.state == State::Waits && self.cue.terms.window.is_open(now)
+        self.state == EventState::Waits && self.cue.terms.window.is_open(now)
     }
 
     /// How it stands, for the table of all events.
     fn standing(&self) -> Standing {
         let state = match self.state {
-            State::Plays if !self.cue.terms.window.is_open(now()) => "waits",
-            State::Waits => "waits",
-            State::Plays => "plays",
-            State::Over => "over",
-            State::Stopped => "stopped",
-            State::Halted => "halted",
-            State::Failed => "faulty",
+            EventState::Plays if !self.cue.terms.window.is_open(now()) => "waits",
+            EventState::Waits => "waits",
+            EventState::Plays => "plays",
+            EventState::Over => "over",
+            EventState::Stopped => "stopped",
+            EventState::Halted => "halted",
+            EventState::Failed => "faulty",
         };
         let score = self.cue.score.lock();
         Standing::new(&self.cue.name, state, score.as_ref())
@@ -683,15 +662,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_event_whose_thread_panics_has_ended_for_the_hall() {
-        let (ended, inbox) = mpsc::channel::<Ended>();
-        told_end("cup".to_owned(), &ended, || panic!("a test's panic"));
-        let (name, played) = inbox.try_recv().unwrap();
-        assert_eq!(name, "cup");
-        assert!(played.unwrap_err().to_string().starts_with("a fault of Renmei ended it"));
-    }
-
     const CUP: &str = "[event]\nformat = \"round-robin\"\ngames = 2\n[time]\ncontrol = \"byoyomi 1s\"\n";
 
     /// A hall of one event, `cup`, which a thread is said to play.
@@ -724,7 +694,7 @@ mod tests {
             shown: Mutex::default(),
         };
         let event = hall.admit("cup.toml", Ok(text), Arc::new(|_| ()));
-        let mut events = BTreeMap::from([("cup".to_owned(), Event { state: State::Plays, ..event })]);
+        let mut events = BTreeMap::from([("cup".to_owned(), Event { state: EventState::Plays, ..event })]);
         look(&hall, &mut events);
     }
 
@@ -732,14 +702,14 @@ mod tests {
     fn an_event_that_is_begun_again_during_its_last_game_goes_on_by_its_file() {
         let orders = [Order::Finish("cup".to_owned()), Order::Begin("cup".to_owned())];
         for (given, ended, then) in [
-            (&orders[..], State::Over, State::Waits),
-            (&orders, State::Stopped, State::Waits),
-            (&orders[..1], State::Stopped, State::Stopped),
-            (&orders[1..], State::Over, State::Over),
+            (&orders[..], EventState::Over, EventState::Waits),
+            (&orders, EventState::Stopped, EventState::Waits),
+            (&orders[..1], EventState::Stopped, EventState::Stopped),
+            (&orders[1..], EventState::Over, EventState::Over),
         ] {
             playing(|hall, events| {
                 given.iter().for_each(|order| hall.obey(order.clone(), events));
-                hall.note(events, ("cup".to_owned(), Ok(ended)));
+                hall.note(events, "cup", Ok(ended));
                 assert_eq!(events["cup"].state, then, "{given:?} {ended:?}");
             });
         }

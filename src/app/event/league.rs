@@ -1,6 +1,6 @@
 //! Events over the network: an open league, and an event of a plan with remote players.
 
-use crate::{EventRun, Failure, aloud, hall::Now, runner::EventRunner};
+use crate::{EventRun, Failure, aloud, hall::Now, runner::EventRunner, runtime};
 use arena::{Say, operations::Operations, remote::Remote};
 use host::{
     Certificates, League, Port, RatingHistory, event::EventNetwork, reception::Reception, visits::Visits,
@@ -14,7 +14,7 @@ use plan::{
 use referee::sink::Sink;
 use report::EventInfo;
 use std::{
-    io, mem,
+    mem,
     net::{SocketAddr, TcpListener},
     path::Path,
     sync::Arc,
@@ -57,11 +57,13 @@ impl EventRunner<'_> {
         let office = run.publish(&self.pages, Some(entrance.clone()), None)?;
         venue.begun(office.clone().map(|office| Now::Host { office, entrance }), None);
         let (database, name) = (config.database.clone(), config.name.clone());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+        let runtime = runtime()?;
         let served = runtime.block_on(async {
-            let league = League::open(config, history, shutdown, mem::take(&mut run.readers))?;
-            let league = league.watching(run.watch_disk()?);
-            let league = if playing.quiet { league } else { league.saying(run.note.clone()) };
+            let mut league = League::open(config, history, shutdown, mem::take(&mut run.readers))?;
+            league.disk = run.watch_disk()?;
+            if !playing.quiet {
+                league.visits.write_to(run.note.clone());
+            }
             office.iter().for_each(|office| office.open(league.operations()));
             admit(&mut run, &database, league.operations());
             league.warnings().iter().chain(&lines).for_each(|line| (run.say)(line));
@@ -86,10 +88,6 @@ pub fn registers(login: Login) -> Registers {
     }
 }
 
-fn other(error: io::Error) -> Failure {
-    Failure::Other(error.to_string())
-}
-
 /// Opens the operator's door, and says if the operator has paused the league.
 fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
     if operations.is_paused() {
@@ -104,9 +102,8 @@ fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
 /// The seal of the last entry of a league, to be compared by `renmei verify --head`.
 fn head(database: &Path, name: &str) -> Result<Option<String>, Failure> {
     let store = Store::read(database)?;
-    let events = store.events()?;
-    let league = events.iter().find(|event| event.name == name);
-    Ok(league.map(|league| store.head(league.id)).transpose()?.flatten())
+    let league = store.event_named(name)?;
+    Ok(league.map(|league| store.head(league)).transpose()?.flatten())
 }
 
 /// Gives a player an account of a league, or another password, by its hash; returns whether the account is new.

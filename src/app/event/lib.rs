@@ -1,14 +1,16 @@
 //! A running event and everything around it, for every command that plays.
 //!
-//! [`prepare`] leads from a plan to its open event; `EventRun` is what surrounds it while it is played; [`play`],
-//! [`league`] and [`floodgate`] are the three kinds of events. The orchestration of the laboratory is here, too:
-//! [`bisect`], [`queue`], [`tuning`] and [`attribution`] decide which events are played. No command line is known here.
+//! `EventRunner` leads a checked event to its end, whoever plays in it, and `EventRun` is what surrounds it meanwhile;
+//! [`play`] does so on a terminal, and a `Catalogue` plays the events of a [`hall`] and of a [`queue`] beside each other. The
+//! orchestration of the laboratory is here, too: [`bisect`], [`tuning`] and [`attribution`] decide which events are played.
+//! No command line is known here.
 
 #[macro_use]
 pub mod output;
 
 pub mod attribution;
 pub mod bisect;
+mod catalogue;
 pub mod door;
 pub mod floodgate;
 mod gallery;
@@ -43,19 +45,15 @@ use ::plan::Faults;
 use ::report::{EventHistoryError, Report, ReportText, builds, event_info, plan, plot::Plot};
 use arena::{IdentityError, dispatcher::RunError};
 use client::ratings::{self, Measured};
+use contest::standings::Standings;
 use explain::losses::LossFault;
 use journal::{EventSummary, Moves, Store, StoreError};
 use laboratory::{LabError, NotBuilt};
 use notation::printable_json;
 use records::RecordsError;
 use serde::Serialize;
-use std::{
-    io::Write as _,
-    panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
-    process::ExitCode,
-    sync::mpsc::Sender,
-};
+use std::{io::Write as _, path::Path, process::ExitCode};
+use tokio::runtime::Runtime;
 use tuning::Tuner;
 use web::WebError;
 use words::Language;
@@ -187,19 +185,6 @@ impl From<EventHistoryError> for Failure {
     }
 }
 
-/// Plays something that another thread has begun, and says how that ended, also by a panic: the other one waits for it.
-pub(crate) fn told_end<K, T>(
-    key: K,
-    ended: &Sender<(K, Result<T, Failure>)>,
-    play: impl FnOnce() -> Result<T, Failure>,
-) {
-    let panicked =
-        || "a fault of Renmei ended it; the lines above say where, and what was played is kept".to_owned();
-    let played = catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|_| Err(Failure::Other(panicked())));
-    // The receiver is gone only after a failure.
-    let _told = ended.send((key, played));
-}
-
 /// Finds an event by name; without a name, the last one.
 ///
 /// # Errors
@@ -249,11 +234,17 @@ fn looked_up(database: &Path, name: Option<&str>) -> Result<(Report, Option<Meas
     let event = find_event(&events, name)?;
     let plan = plan(event)?;
     let info = event_info(event, plan.clone());
-    let mut standings = info.standings();
-    store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
+    let standings = standings(&store, event)?;
     let report = completed(Report::new(&info, &standings, event.closed), &store, event)?;
     let measured = ratings::measured(&plan, &event.players, &standings);
     Ok((report, measured))
+}
+
+/// The standings of an event, by the games that its database has.
+pub(crate) fn standings(store: &Store, event: &EventSummary) -> Result<Standings, Failure> {
+    let mut standings = event_info(event, plan(event)?).standings();
+    store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
+    Ok(standings)
 }
 
 /// A report with what only the database has of the event.
@@ -273,6 +264,12 @@ pub(crate) fn print(report: &Report, json: bool, words: Language) {
         (true, Err(error)) => err_line!("the report cannot be written as JSON: {error}"),
         (false, _) => out!("{}", ReportText(report, words)),
     }
+}
+
+/// An event queue for this thread.
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    built.map_err(|error| Failure::Other(error.to_string()))
 }
 
 /// JSON for people, safe for a terminal.

@@ -45,7 +45,7 @@ pub(crate) fn desk(
     let failed = |why: &dyn Display| Failure::Other(format!("--hub: {why}"));
     let (scaling, scale_here) = scaling(plan, event, sharing, &fleet, say)?;
     let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
-    let repeats = repeats(plan, event.engines(), sharing)?;
+    let repeats = repeats(plan, &event.engines, sharing)?;
     let database = plan.database.clone();
     let of_desk = EventOfDesk {
         database,

@@ -1,7 +1,6 @@
 //! Events that need another build of renmei-pairwise than the one for play: which one, and how it is made.
 
-use crate::{Failure, aloud};
-use arena::preflight;
+use crate::{Failure, prepare::faults_of};
 use plan::{EnginePlan, Plan};
 
 /// What makes a renmei-pairwise with the options of a feature; empty for every other engine.
@@ -28,10 +27,7 @@ pub(crate) fn refuse_missing_parts(plan: &Plan) -> Result<(), Failure> {
             probe.options.push((name.clone(), value.clone()));
         }
     }
-    let faults = match preflight::look_at(&probe, &aloud()).map_err(|e| Failure::Other(e.to_string()))? {
-        Ok(faults) => faults,
-        Err(fault) => vec![fault.to_string()],
-    };
+    let faults = faults_of(&probe)?;
     match faults.is_empty() {
         true => Ok(()),
         false => Err(Failure::Usage(format!("{}{}", faults.join("\n"), hint(first, "pairwise/parts")))),

@@ -1,6 +1,6 @@
 //! The pages of an event: opened beside a running event, or alone for one that is over or played elsewhere.
 
-use crate::{Exit, Failure, find_event, prepare::listen};
+use crate::{Exit, Failure, find_event, prepare::listen, runtime};
 use arena::{Shutdown, boards::LiveBoards};
 use axum::Router;
 use host::Certificates;
@@ -12,7 +12,6 @@ use web::{
     Crowd, Hall, Inside, MakeLedger, MakeTests, Office, Pages, Secure, Server, Setup, Site,
     arbiter::{self, Entrance},
 };
-use words::Phrase;
 
 /// Time between two looks whether the database that is shown is still there.
 const GLANCE: std::time::Duration = std::time::Duration::from_secs(1);
@@ -33,14 +32,25 @@ pub(crate) fn open(
     if !config.is_wanted() {
         return Ok(None);
     }
-    let office = office.map(|(office, entrance)| (office.clone(), entrance));
-    let places = places(office.as_ref());
     let secure = config.tls.as_ref().map(secure).transpose()?;
-    let (database, event) = (database.to_owned(), event.to_owned());
-    let desk = office.as_ref().map(|(office, _)| office.clone());
-    let (base, crowd) = (String::new(), Crowd::default());
-    let setup = Setup { secure, config, database, event, base, crowd, places, office: desk, boards };
+    let office = office.map(|(office, entrance)| (office.clone(), entrance));
+    let setup =
+        Setup { secure, boards, ..setup(config, (database, event), office.as_ref(), Crowd::default()) };
     Ok(Some(Server::open(setup, |_| routes(office))?))
+}
+
+/// What the pages of an event without TLS are opened with.
+fn setup(
+    config: HttpConfig,
+    (database, event): (&Path, &str),
+    office: Option<&(Office, Option<Entrance>)>,
+    crowd: Crowd,
+) -> Setup {
+    let places = office.map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()));
+    let (database, event, office) =
+        (database.to_owned(), event.to_owned(), office.map(|(office, _)| office.clone()));
+    let (secure, base, boards) = (None, String::new(), None);
+    Setup { secure, config, database, event, base, crowd, places, office, boards }
 }
 
 /// Opens the page of a list of events, and the way to their pages, if they are wanted.
@@ -62,27 +72,12 @@ pub(crate) fn open_hall(
 pub(crate) fn of_hall(
     hall: &Hall,
     base: String,
-    (database, event): (&Path, &str),
+    event: (&Path, &str),
     config: &HttpConfig,
     office: Option<(Office, Option<Entrance>)>,
 ) -> Result<Pages, Failure> {
-    let setup = Setup {
-        secure: None,
-        config: config.clone(),
-        database: database.to_owned(),
-        event: event.to_owned(),
-        base,
-        crowd: hall.crowd(),
-        places: places(office.as_ref()),
-        office: office.as_ref().map(|(office, _)| office.clone()),
-        boards: None,
-    };
+    let setup = Setup { base, ..setup(config.clone(), event, office.as_ref(), hall.crowd()) };
     Ok(Pages::open(setup, |_| routes(office))?)
-}
-
-/// Entries of the navigation that the arbiter's pages add.
-fn places(office: Option<&(Office, Option<Entrance>)>) -> Vec<(&'static str, Phrase)> {
-    office.map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()))
 }
 
 fn routes(office: Option<(Office, Option<Entrance>)>) -> Router<Site> {
@@ -126,8 +121,7 @@ pub fn show(
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
     server.iter().flat_map(|server| lines(server.addresses())).for_each(|line| err_line!("{line}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    runtime.map_err(|e| Failure::Other(e.to_string()))?.block_on(async {
+    runtime()?.block_on(async {
         while timeout(GLANCE, shutdown.finishing().cancelled()).await.is_err() {
             store.check_place()?;
         }

@@ -8,7 +8,7 @@ use arena::{
     preflight::{self, Findings},
 };
 use laboratory::{Built, Cache, NotBuilt, Surroundings, build_engines};
-use plan::{LogPlan, Plan};
+use plan::{EnginePlan, LogPlan, Plan};
 use records::openings;
 use referee::{number::number, opening::Opening, rules::Rules};
 use seat::usi::Handshake;
@@ -75,6 +75,12 @@ pub fn look(plan: &Plan) -> Result<Findings, Failure> {
 pub(crate) fn sound(found: io::Result<Findings>) -> Result<Findings, Failure> {
     let found = found.map_err(|e| Failure::Other(e.to_string()))?;
     if found.faults.is_empty() { Ok(found) } else { Err(RunError::Engines(found.faults).into()) }
+}
+
+/// What keeps an engine from playing: faults of its options, or why it does not start.
+pub(crate) fn faults_of(engine: &EnginePlan) -> Result<Vec<String>, Failure> {
+    let looked = preflight::look_at(engine, &aloud()).map_err(|e| Failure::Other(e.to_string()))?;
+    Ok(looked.unwrap_or_else(|fault| vec![fault.to_string()]))
 }
 
 /// The identities of the engines that play now.

@@ -3,18 +3,14 @@
 
 use crate::{
     Exit, Failure, Playing, aloud,
+    catalogue::{Catalogue, Reins},
     gallery::{Gallery, KEPT as SHOWN, ListedEvent},
     output,
     prepare::{self, listen, look},
     run::PagesAt,
     runner::{EventRunner, Prepared, halts},
-    told_end,
 };
-use arena::{
-    Say, Shutdown,
-    dispatcher::RunError,
-    turnstile::{Lane, Turnstile},
-};
+use arena::{Say, Shutdown, dispatcher::RunError, turnstile::Turnstile};
 use journal::{Bounds, QueuedTest, StoreError, TestChange, Tests, Writer, now};
 use laboratory::{
     Built, Cache, LabError, NotBuilt,
@@ -24,16 +20,11 @@ use plan::{Event, Plan};
 use referee::{entry::GameId, number::number};
 use report::{Commits, EventInfo, Report, verdict_words};
 use std::{
-    collections::BTreeMap,
     io::{self, ErrorKind},
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{self, RecvTimeoutError, Sender},
-    },
-    thread::{self, Scope},
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
 };
 use web::{Doing, MakeTests};
 
@@ -43,8 +34,6 @@ pub use history::{Histories, state};
 
 /// Tests that the page lists, the newest.
 const LISTED: usize = 200;
-/// Time between two looks at the tests.
-const GLANCE: Duration = Duration::from_millis(200);
 /// Default of [`Options::keep`].
 const KEPT: usize = 20;
 
@@ -89,7 +78,6 @@ pub fn run(database: &Path, args: &Options) -> Result<Exit, Failure> {
     let runner = Runner {
         args,
         turnstile: Turnstile::new(args.concurrency.unwrap_or(cores)),
-        places: args.concurrency,
         at_once: args.at_once.unwrap_or(1),
         cache: Cache::here()?,
         shutdown,
@@ -114,7 +102,6 @@ struct Runner<'a> {
     database: PathBuf,
     args: &'a Options,
     turnstile: Turnstile,
-    places: Option<usize>,
     at_once: usize,
     cache: Cache,
     shutdown: Shutdown,
@@ -123,15 +110,6 @@ struct Runner<'a> {
     /// Held while moves are taken away.
     pruning: Mutex<()>,
 }
-
-/// A test that is played.
-struct RunningTest {
-    shutdown: Shutdown,
-    lane: Arc<Lane>,
-}
-
-/// How the playing of a test ended.
-type Ended = (QueuedTest, Result<PlayedTest, Failure>);
 
 /// What was played of a test.
 struct PlayedTest {
@@ -146,31 +124,16 @@ impl Runner<'_> {
     fn run(&self, store: &Writer) -> Result<Exit, Failure> {
         let waiting = store.queued_tests(Tests::Open)?.len();
         err_line!("{} in the queue{}", number(waiting, "test"), self.ending());
-        let (ended, inbox) = mpsc::channel();
         thread::scope(|scope| {
-            let mut playing = BTreeMap::new();
-            let looped = loop {
-                match self.step(store, &mut playing, scope, &ended) {
-                    Ok(true) => {}
-                    Ok(false) => break Ok(()),
-                    Err(failure) => break Err(failure),
-                }
-                match inbox.recv_timeout(GLANCE) {
-                    Ok(end) => {
-                        if let Err(failure) = self.note(store, &mut playing, end) {
-                            break Err(failure);
-                        }
-                        scope.spawn(|| {
-                            self.prune()
-                                .unwrap_or_else(|error| err_line!("old tests keep their moves: {error}"))
-                        });
-                    }
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-                }
-            };
-            // The running games are finished before a failure is printed.
-            playing.values().for_each(|test| test.shutdown.finish());
-            looped
+            let mut catalogue = Catalogue::new(scope);
+            while self.step(store, &mut catalogue)? {
+                let Some((test, ended, is_asked)) = catalogue.next_end() else { continue };
+                self.note(store, test, ended, is_asked)?;
+                scope.spawn(|| {
+                    self.prune().unwrap_or_else(|error| err_line!("old tests keep their moves: {error}"))
+                });
+            }
+            Ok::<_, Failure>(())
         })?;
         Ok(if self.shutdown.is_finishing() { Exit::Stopped } else { Exit::Done })
     }
@@ -187,30 +150,28 @@ impl Runner<'_> {
     fn step<'scope, 'env>(
         &'env self,
         store: &Writer,
-        playing: &mut BTreeMap<u64, RunningTest>,
-        scope: &'scope Scope<'scope, 'env>,
-        ended: &Sender<Ended>,
+        catalogue: &mut Catalogue<'scope, 'env, u64, PlayedTest>,
     ) -> Result<bool, Failure> {
         let (open, paused) = (store.queued_tests(Tests::Open)?, store.queue_is_paused()?);
         let tests: Vec<QueuedTest> = open.into_iter().filter(QueuedTest::waits).collect();
         let stopping = self.shutdown.is_finishing();
         let wanted = if stopping || paused { vec![] } else { self.wanted(&tests) };
-        for (number, test) in &*playing {
+        catalogue.pass_on(&self.shutdown);
+        for (number, reins) in catalogue.playing() {
             match tests.iter().find(|test| test.number == *number).filter(|_| wanted.contains(number)) {
-                Some(wanted) => test.lane.set_share(wanted.share),
-                None => test.shutdown.finish(),
-            }
-            if self.shutdown.is_adjourning() {
-                test.shutdown.adjourn();
+                Some(wanted) => reins.lane().iter().for_each(|lane| lane.set_share(wanted.share)),
+                None => reins.shutdown.finish(),
             }
         }
         for test in tests.into_iter().filter(|test| wanted.contains(&test.number)) {
-            if playing.len() < self.at_once && !playing.contains_key(&test.number) {
-                self.begin(test, playing, scope, ended);
+            if catalogue.playing().len() < self.at_once && !catalogue.playing().contains_key(&test.number) {
+                err_line!("test {}: {}", test.number, notation::printable(test.title.as_bytes()));
+                let (number, reins) = (test.number, Reins::default());
+                catalogue.begin(number, reins.clone(), move || self.play(&test, &reins));
             }
         }
         let waits = !stopping && (!self.args.until_empty || !wanted.is_empty() || self.is_held(store)?);
-        Ok(!playing.is_empty() || waits)
+        Ok(!catalogue.playing().is_empty() || waits)
     }
 
     /// Opens the pages of the tests that were played before, the newest.
@@ -242,20 +203,6 @@ impl Runner<'_> {
         chosen(&tests.iter().map(candidate).collect::<Vec<_>>(), self.at_once)
     }
 
-    fn begin<'scope, 'env>(
-        &'env self,
-        test: QueuedTest,
-        playing: &mut BTreeMap<u64, RunningTest>,
-        scope: &'scope Scope<'scope, 'env>,
-        ended: &Sender<Ended>,
-    ) {
-        err_line!("test {}: {}", test.number, notation::printable(test.title.as_bytes()));
-        let (shutdown, lane) = (Shutdown::default(), Arc::new(self.turnstile.lane(test.share)));
-        playing.insert(test.number, RunningTest { shutdown: shutdown.clone(), lane: lane.clone() });
-        let ended = ended.clone();
-        scope.spawn(move || told_end(test.clone(), &ended, || self.play(&test, &shutdown, lane)));
-    }
-
     /// Notes how the playing of a test ended.
     ///
     /// # Errors
@@ -263,20 +210,20 @@ impl Runner<'_> {
     fn note(
         &self,
         store: &Writer,
-        playing: &mut BTreeMap<u64, RunningTest>,
-        (test, ended): Ended,
+        test: u64,
+        ended: Result<PlayedTest, Failure>,
+        is_asked: bool,
     ) -> Result<(), Failure> {
-        let asked = playing.remove(&test.number).is_none_or(|it| it.shutdown.is_finishing());
         let fault = match ended {
             Ok(PlayedTest { halted: Some(why), .. }) => why,
             Ok(PlayedTest { interrupted: true, words, .. }) => {
-                if asked {
-                    err_line!("test {} waits: {words}", test.number);
+                if is_asked {
+                    err_line!("test {test} waits: {words}");
                 }
                 return Ok(());
             }
             Ok(PlayedTest { words, .. }) => {
-                err_line!("test {} is over: {words}", test.number);
+                err_line!("test {test} is over: {words}");
                 return Ok(());
             }
             Err(failure) if Exit::from(&failure) == Exit::Stopped => return Ok(()),
@@ -284,17 +231,16 @@ impl Runner<'_> {
             Err(failure) => failure.to_string(),
         };
         err_line!(
-            "test {} cannot be played, and the queue goes on; `resume {}` tries it again: {fault}",
-            test.number,
-            test.number
+            "test {test} cannot be played, and the queue goes on; `resume {test}` tries it again: {fault}"
         );
-        store.change_test(test.number, &TestChange::Fail(&fault))?;
+        store.change_test(test, &TestChange::Fail(&fault))?;
         Ok(())
     }
 
-    /// Plays a test until it is over, or `shutdown`.
-    fn play(&self, test: &QueuedTest, shutdown: &Shutdown, lane: Arc<Lane>) -> Result<PlayedTest, Failure> {
-        let (say, title) = (self.say(test), title(test));
+    /// Plays a test until it is over, or asked to end.
+    fn play(&self, test: &QueuedTest, reins: &Reins) -> Result<PlayedTest, Failure> {
+        let (say, title, shutdown) = (self.say(test), title(test), &reins.shutdown);
+        let lane = reins.lead(self.turnstile.lane(test.share));
         // A build and a look at engines would take time from the games of others.
         let prepare = |plan: &mut Plan| {
             let mut prepared = self.turnstile.alone(|| self.prepare(plan, shutdown, &say))?;
@@ -327,7 +273,7 @@ impl Runner<'_> {
         let mut plan = history::plan(test)?;
         plan.name.clone_from(&test.event);
         plan.database.clone_from(&self.database);
-        plan.concurrency = self.places.unwrap_or(plan.concurrency);
+        plan.concurrency = self.args.concurrency.unwrap_or(plan.concurrency);
         plan.oversubscribe = self.args.oversubscribe;
         plan.reserve_mb = self.args.reserve_mb.unwrap_or(plan.reserve_mb);
         plan.notify.command.clone_from(&self.args.notify);

@@ -10,12 +10,12 @@ use crate::{
     output::{self, Printable},
     pages,
     play::event_file,
+    runtime,
 };
 use arena::{
     Say, Shutdown,
     boards::LiveBoards,
     disk::{self, DiskNews, DiskWatch},
-    dispatcher::Company,
     operations::Operations,
     remote::Remote,
     resting::RestingThread,
@@ -23,12 +23,11 @@ use arena::{
 use contest::standings::LookUp;
 use journal::{Read, Reader, now};
 use plan::{Event, NoticeKind, Plan, StoredPlan, time_text};
-use referee::{opening::Openings, sink::Sink};
+use referee::sink::Sink;
 use report::{Announcer, EventInfo, progress::Progress};
 use std::{
     fmt,
     io::{self, IsTerminal as _, Write},
-    mem,
     net::SocketAddr,
     path::Path,
     sync::Arc,
@@ -314,13 +313,6 @@ impl EventRun {
         }
     }
 
-    /// What games of engines that are started here are played with. From now on the disk is watched.
-    pub fn company(&mut self, openings: Openings) -> Result<Company, Failure> {
-        let disk = self.watch_disk()?;
-        let (readers, say) = (mem::take(&mut self.readers), self.say.clone());
-        Ok(Company { openings, remote: None, machines: None, readers, say, disk })
-    }
-
     /// True if the event is on the dashboard.
     pub fn has_screen(&self) -> bool {
         self.linger.is_some()
@@ -347,10 +339,8 @@ impl EventRun {
             return Ok(());
         };
         (self.say)(&format!("the event is over; its pages stay {stay}, and Ctrl-C closes them"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-        let runtime = runtime.map_err(|error| Failure::Other(error.to_string()))?;
         let stopped = shutdown.finishing().cancelled();
-        runtime.block_on(async {
+        runtime()?.block_on(async {
             match stay {
                 Stay::Forever => stopped.await,
                 Stay::For(time) => _ = tokio::time::timeout(time, stopped).await,

@@ -14,6 +14,7 @@ use crate::{
     hall::Now,
     league::{SharedPort, network},
     machines,
+    notify::Notifier,
     play::{Playing, recorded},
     prepare::{check_log, identify, openings, past_the_limit},
     reread::{Neighbours, RunningFile},
@@ -43,7 +44,7 @@ use report::{
     EventInfo, Report,
     progress::{Interval, Progress},
 };
-use std::{io::Write, sync::Arc};
+use std::{io::Write, mem, sync::Arc};
 use words::Language;
 
 /// Where an event takes place, with others or alone.
@@ -150,26 +151,19 @@ impl<'a> EventRunner<'a> {
         let office = run.publish(&self.pages, entrance.clone(), boards.clone())?;
         office.iter().for_each(|office| office.open(operations.clone()));
         self.venue.listen(&run.say, None)?;
-        if is_open {
-            run.judge(&plan, event.sink());
-        } else {
-            operations.set_over();
-        }
-        let company = run.company(dispatcher::in_order(lines, &plan))?;
-        if is_open {
-            self.admit_operator(&mut run, &plan, &operations, remote.is_some());
+        match is_open {
+            true => self.admit_operator(&mut run, &plan, &event, remote.is_some()),
+            false => operations.set_over(),
         }
         let sharing = &self.playing.sharing;
         let machines = machines::desk(&plan, &event, sharing, boards.unwrap_or_default(), &run.say)?;
         let host = office.zip(entrance).map(|(office, entrance)| Now::Host { office, entrance });
         self.venue.begun(host, Some(operations));
-        let finished = event.play(Company { remote, machines, ..company }, self.shutdown)?;
-        if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
-            // The number of games distinguishes this halt from a later one.
-            let games = finished.standings.total().met.values().map(|met| met.games()).sum();
-            let text = format!("halted after {games} games: {}", halts(&finished));
-            notifier.tell(NoticeKind::FaultLimit, games, &text);
-        }
+        let (disk, say) = (run.watch_disk()?, run.say.clone());
+        let (openings, readers) = (dispatcher::in_order(lines, &plan), mem::take(&mut run.readers));
+        let company = Company { openings, remote, machines, readers, say, disk };
+        let finished = event.play(company, self.shutdown)?;
+        run.notifier.iter().filter(|_| finished.halted).for_each(|notifier| tell_halt(notifier, &finished));
         run.close();
         Ok(Played { run, finished })
     }
@@ -199,8 +193,10 @@ impl<'a> EventRunner<'a> {
         self.screen.map(|_| progress())
     }
 
-    /// Opens the operator's door, and says whether engines may join the event by its file.
-    fn admit_operator(&self, run: &mut EventRun, plan: &Plan, operations: &Operations, has_network: bool) {
+    /// Seats the judge, opens the operator's door, and says whether engines may join the event by its file.
+    fn admit_operator(&self, run: &mut EventRun, plan: &Plan, event: &OpenEvent<'_>, has_network: bool) {
+        run.judge(plan, event.sink());
+        let operations = event.operations();
         if has_network {
             operations.set_no_file(Language::network_takes_no_newcomers);
         } else if self.playing.sharing.hub.is_some() {
@@ -210,8 +206,15 @@ impl<'a> EventRunner<'a> {
             let file = RunningFile::new(reread.clone(), self.venue.neighbours(), plan, say, shutdown);
             operations.set_file(Arc::new(file));
         }
-        run.admit(operations.clone());
+        run.admit(operations);
     }
+}
+
+/// Tells that an event cannot be played to its end. The number of games distinguishes this halt from a later one.
+fn tell_halt(notifier: &Notifier, finished: &Finished) {
+    let games = finished.standings.total().met.values().map(|met| met.games()).sum();
+    let text = format!("halted after {games} games: {}", halts(finished));
+    notifier.tell(NoticeKind::FaultLimit, games, &text);
 }
 
 /// Why the event cannot be played to its end, in words.
@@ -261,16 +264,9 @@ impl Prepared {
         if let Some(aside) = playing.fresh.then(|| resume::set_aside(plan)).transpose()?.flatten() {
             say(&format!("`{}` begins anew; what was played of it is `{aside}` now", plan.name));
         }
-        let mut event = OpenEvent::open(plan, identities)?.with_engines(engines);
-        if let Some(tuner) = tuner {
-            event = event.steered_by(Box::new(tuner))?;
-        }
-        if let Some(lane) = lane {
-            event = event.sharing(lane);
-        }
-        if playing.paused {
-            event = event.beginning_paused();
-        }
+        let steering = tuner.map(|tuner| Box::new(tuner) as _);
+        let mut event = OpenEvent::open(plan, identities, steering)?;
+        (event.engines, event.lane, event.begins_paused) = (engines, lane, playing.paused);
         event.words().iter().for_each(|words| say(words));
         if event.is_closed() {
             say(&format!("`{}` is complete: nothing was played", plan.name));

@@ -41,7 +41,7 @@ fn with_dispatcher(act: impl FnOnce(&mut Dispatcher<'_>)) {
         disk: DiskWatch::default(),
     };
     let shutdown = Shutdown::default();
-    let event = OpenEvent::open(&plan, vec![]).unwrap();
+    let event = OpenEvent::open(&plan, vec![], None).unwrap();
     let id = event.event();
     let mut dispatcher = Dispatcher::start(event, company, &shutdown).unwrap();
     dispatcher.open(&[], false, vec![]);

@@ -205,7 +205,7 @@ fn play(
     let directory = tempfile::tempdir().unwrap();
     let plan = test_of(&directory, max_games);
     let shutdown = Shutdown::default();
-    let event = OpenEvent::open(&plan, vec![]).unwrap();
+    let event = OpenEvent::open(&plan, vec![], None).unwrap();
     let (operations, id) = (event.operations(), event.event());
     let heard = machines.clone();
     let company = Company {

@@ -39,7 +39,7 @@ use contest::{
     stage,
     standings::{REPEATS, Standings},
 };
-use journal::{EventId, Fleet, Journal, Moves, Reader, StoreError, Writer};
+use journal::{EventId, Fleet, Journal, Reader, StoreError, Writer};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Color, Outcome,
@@ -111,11 +111,16 @@ pub struct OpenEvent<'a> {
     words: Vec<String>,
     /// The parts of the fingerprint of the last engines of the plan, which are about to join.
     pending: Vec<String>,
-    engines: Vec<EngineFacts>,
     identities: Arc<[Option<Arc<Engine>>]>,
     steering: Option<Box<dyn Steering>>,
-    lane: Option<Arc<Lane>>,
-    begins_paused: bool,
+    /// What is known of the engines that are started here, for the choice of cores; without it no game is pinned unless the
+    /// plan says so.
+    pub engines: Vec<EngineFacts>,
+    /// The way to the places of games, where they are shared with other events.
+    pub lane: Option<Arc<Lane>>,
+    /// True if nothing is paired from the beginning until the operator resumes the event. One that has begun goes on as the
+    /// operator left it.
+    pub begins_paused: bool,
 }
 
 /// What an event is played with.
@@ -136,14 +141,19 @@ pub struct Company {
 
 impl<'a> OpenEvent<'a> {
     /// Opens the event of a plan, or takes it up where it was left. `identities` are those of the engines that play now,
-    /// in the order of [`preflight::started_here`].
+    /// in the order of [`preflight::started_here`]; `steering` sets options for the engines of each game.
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn open(plan: &'a Plan, identities: Vec<Engine>) -> Result<Self, RunError> {
+    pub fn open(
+        plan: &'a Plan,
+        identities: Vec<Engine>,
+        steering: Option<Box<dyn Steering>>,
+    ) -> Result<Self, RunError> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
         let identities = by_player(plan, identities);
-        let (journal, Resumed { standings, words, pending }) = resume::open(plan, &identities)?;
+        let (journal, resumed) = resume::open(plan, &identities, steering)?;
+        let Resumed { standings, steering, words, pending } = resumed;
         Ok(Self {
             plan,
             test,
@@ -153,45 +163,10 @@ impl<'a> OpenEvent<'a> {
             pending,
             engines: vec![],
             identities,
-            steering: None,
+            steering,
             lane: None,
             begins_paused: false,
         })
-    }
-
-    /// The event, paused from its beginning: nothing is paired until the operator resumes it. An event that has begun goes on
-    /// as the operator left it.
-    #[must_use]
-    pub fn beginning_paused(self) -> Self {
-        Self { begins_paused: true, ..self }
-    }
-
-    /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
-    #[must_use]
-    pub fn with_engines(self, engines: Vec<EngineFacts>) -> Self {
-        Self { engines, ..self }
-    }
-
-    /// What is known of the engines that are started here.
-    pub fn engines(&self) -> &[EngineFacts] {
-        &self.engines
-    }
-
-    /// The event, with options of their own for the engines of each game; what was played before is replayed for them.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn steered_by(self, mut steering: Box<dyn Steering>) -> Result<Self, RunError> {
-        self.journal.opening.replay(Moves::Without, &mut |stamped| {
-            let _heard_before = steering.fold(&stamped.entry);
-        })?;
-        Ok(Self { steering: Some(steering), ..self })
-    }
-
-    /// Shares the places of games with other events.
-    #[must_use]
-    pub fn sharing(self, lane: Arc<Lane>) -> Self {
-        Self { lane: Some(lane), ..self }
     }
 
     /// What people should know before it goes on.

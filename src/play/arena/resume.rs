@@ -5,6 +5,7 @@ use crate::{
     identity::Engine,
     joining::{self, Known},
     open_journal::OpenJournal,
+    steering::Steering,
 };
 use contest::{
     schedule::{Joined, Stage, size::Resizing},
@@ -23,6 +24,8 @@ use std::{io, sync::Arc};
 pub(crate) struct Resumed {
     /// What was played before.
     pub(crate) standings: Standings,
+    /// Options of later games, as they follow from it.
+    pub(crate) steering: Option<Box<dyn Steering>>,
     pub(crate) words: Vec<String>,
     /// The parts of the fingerprint of the last engines of the plan, which have not joined the event yet.
     pub(crate) pending: Vec<String>,
@@ -91,7 +94,11 @@ fn cannot_join(plan: &Plan, newcomers: &[NewEngine], why: &str) -> RunError {
 
 /// Opens the event of a plan and refuses what would mix games that are not comparable. The engines that play are given
 /// by player; `None` for one that is not started here.
-pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<(OpenJournal, Resumed), RunError> {
+pub(crate) fn open(
+    plan: &Plan,
+    engines: &[Option<Arc<Engine>>],
+    steering: Option<Box<dyn Steering>>,
+) -> Result<(OpenJournal, Resumed), RunError> {
     let fingerprint = fingerprint(plan)?;
     let (plan_json, fingerprint_json) = (StoredPlan::from(plan).to_json(), json(&fingerprint)?);
     let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
@@ -103,9 +110,12 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<(Open
             let standings = Standings::new(&plan.stages, plan.engines.len() - pending.len())
                 .with_rules(plan.ranking.clone())
                 .with_fault_limits(plan.fault_limits());
-            Ok(Resumed { standings, words, pending })
+            Ok(Resumed { standings, steering, words, pending })
         },
-        |resumed, stamped| resumed.standings.fold(&stamped.entry),
+        |resumed, stamped| {
+            resumed.standings.fold(&stamped.entry);
+            let _heard_before = resumed.steering.as_mut().and_then(|steering| steering.fold(&stamped.entry));
+        },
     )
 }
 

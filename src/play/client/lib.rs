@@ -68,7 +68,8 @@ pub struct Client {
     presence: Presence,
     engine: Option<Engine>,
     before: Option<Identity>,
-    disk: DiskWatch,
+    /// No game begins while the disk is nearly full.
+    pub disk: DiskWatch,
 }
 
 /// The views of the event.
@@ -132,12 +133,6 @@ impl Client {
             before: before.map(|known| known.identity),
             disk: DiskWatch::default(),
         })
-    }
-
-    /// The same, where no game begins while the disk is nearly full.
-    #[must_use]
-    pub fn watching(self, disk: DiskWatch) -> Self {
-        Self { disk, ..self }
     }
 
     /// The number of entries that the event has been given, for lines that have to stand between entries.

@@ -21,7 +21,7 @@ use super::{
 };
 use arena::resting::RestingThread;
 use arena::{
-    Say, Shutdown,
+    Shutdown,
     actor_thread::ActorThread,
     disk::DiskWatch,
     open_journal::OpenJournal,
@@ -50,9 +50,11 @@ pub struct League {
     next_game: GameId,
     bookkeeping: Bookkeeping,
     retention: RestingThread,
-    disk: DiskWatch,
+    /// No game begins while the disk is nearly full.
+    pub disk: DiskWatch,
     operations: Operations,
-    visits: Visits,
+    /// Lines about who comes and goes.
+    pub visits: Visits,
 }
 
 impl League {
@@ -105,19 +107,6 @@ impl League {
             operations,
             visits: Visits::default(),
         })
-    }
-
-    /// The same, where no game begins while the disk is nearly full.
-    #[must_use]
-    pub fn watching(self, disk: DiskWatch) -> Self {
-        Self { disk, ..self }
-    }
-
-    /// The same, which writes lines about who comes and goes.
-    #[must_use]
-    pub fn saying(self, say: Say) -> Self {
-        self.visits.write_to(say);
-        self
     }
 
     /// The operator's handle.

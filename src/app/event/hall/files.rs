@@ -24,7 +24,7 @@ pub(super) enum Change {
 }
 
 /// Size and time of a file.
-type State = (u64, Option<SystemTime>);
+type FileState = (u64, Option<SystemTime>);
 
 /// The files of events in a directory.
 #[derive(Debug)]
@@ -38,11 +38,11 @@ pub(super) struct Files {
 
 #[derive(Debug)]
 struct File {
-    state: State,
+    state: FileState,
     /// Since when it has rested in this state.
     since: Instant,
     /// The state that was told.
-    told: Option<State>,
+    told: Option<FileState>,
 }
 
 impl Files {
@@ -93,7 +93,7 @@ impl Files {
     }
 
     /// The files of events that are there now.
-    fn there(&self) -> io::Result<BTreeMap<String, State>> {
+    fn there(&self) -> io::Result<BTreeMap<String, FileState>> {
         let mut there = BTreeMap::new();
         for entry in fs::read_dir(&self.directory)? {
             let path = entry?.path();

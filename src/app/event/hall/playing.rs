@@ -3,9 +3,10 @@
 //! An open league and an engine with a seat on a server take no place of the turnstile, as others decide when their games
 //! begin.
 
-use super::{Cue, Hall, Now, State, score::Score};
+use super::{Cue, EventState, Hall, Now, score::Score};
 use crate::{
     Failure, Playing,
+    catalogue::Reins,
     gallery::{ListedEvent, games_of},
     play, prepare,
     reread::{Neighbours, Reread},
@@ -13,7 +14,7 @@ use crate::{
     runner::{EventRunner, Played, Prepared, Venue},
 };
 use arena::{
-    Say, Shutdown,
+    Say,
     cores::EngineFacts,
     dispatcher::Finished,
     operations::Operations,
@@ -31,7 +32,7 @@ use std::{
     cell::Cell,
     io::{self, Write},
     path::PathBuf,
-    sync::{Arc, Weak},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -47,7 +48,7 @@ const SHARE: u32 = 100;
 
 impl Hall<'_> {
     /// Plays an event to its end, or until it is stopped.
-    pub(super) fn play(&self, cue: &Cue, mut event: Event) -> Result<State, Failure> {
+    pub(super) fn play(&self, cue: &Cue, mut event: Event) -> Result<EventState, Failure> {
         if let Event::Arranged { plan, serve } = &mut event {
             self.adapt(cue, plan, serve.is_some())?;
         }
@@ -57,7 +58,7 @@ impl Hall<'_> {
             if matches!(event, Event::Seat(_)) {
                 self.gallery.tell(&cue.name, Doing::Over);
             }
-            return Ok(State::Over);
+            return Ok(EventState::Over);
         }
         let (quiet, reread) = (self.options.quiet, Some(self.reread(&cue.name)));
         let playing = Playing { quiet, reread, ..Playing::default() };
@@ -67,7 +68,7 @@ impl Hall<'_> {
         let runner = EventRunner {
             venue: &venue,
             playing: &playing,
-            shutdown: &cue.shutdown,
+            shutdown: &cue.reins.shutdown,
             say: cue.say.clone(),
             screen: None,
             game_lines: Some(Box::new(lines)),
@@ -82,7 +83,7 @@ impl Hall<'_> {
             Event::League(mut config) => {
                 (self.options.fit)(&mut config);
                 runner.league(*config)?;
-                Ok(State::Stopped)
+                Ok(EventState::Stopped)
             }
             Event::Seat(mut config) => {
                 config.games = left(&config)?;
@@ -92,9 +93,9 @@ impl Hall<'_> {
                 match finish {
                     Finish::Complete if has_end => {
                         self.gallery.tell(&cue.name, Doing::Over);
-                        Ok(State::Over)
+                        Ok(EventState::Over)
                     }
-                    Finish::Complete | Finish::Short { .. } => Ok(State::Stopped),
+                    Finish::Complete | Finish::Short { .. } => Ok(EventState::Stopped),
                     Finish::Engine { why, .. } => {
                         Err(Failure::Other(format!("the engine is given up: {why}")))
                     }
@@ -158,7 +159,7 @@ impl Hall<'_> {
         let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority);
         let may_wait = || {
             lane.set_open(cue.terms.window.is_open(now()));
-            !cue.shutdown.is_finishing()
+            !cue.reins.shutdown.is_finishing()
         };
         let Some(_permit) = permit_of(&lane, licences, may_wait) else {
             return Err(LabError::Interrupted.into());
@@ -170,8 +171,8 @@ impl Hall<'_> {
     fn reread(&self, name: &str) -> Reread {
         let (path, oversubscribe) = (self.file(name), self.config.oversubscribe);
         Reread::new(move || {
-            let read = plan::text_of(&path).and_then(|text| super::read(&path, &text));
-            let mut plan = match read.map_err(|faults| Failure::Usage(faults.to_string()))? {
+            let read = Event::load(&path).map_err(|faults| Failure::Usage(faults.to_string()));
+            let mut plan = match read? {
                 Event::Arranged { plan, .. } => *plan,
                 other => return Err(Failure::Usage(other.refusal().to_owned())),
             };
@@ -182,7 +183,7 @@ impl Hall<'_> {
     }
 
     /// Prints the report of an event that has ended.
-    fn conclude_event(&self, cue: &Cue, played: Played) -> Result<State, Failure> {
+    fn conclude_event(&self, cue: &Cue, played: Played) -> Result<EventState, Failure> {
         let report = played.report()?;
         let Finished { interrupted, halted, .. } = played.finished;
         if !interrupted {
@@ -197,9 +198,9 @@ impl Hall<'_> {
         }
         played.run.finish();
         Ok(match () {
-            () if interrupted => State::Stopped,
-            () if halted => State::Halted,
-            () => State::Over,
+            () if interrupted => EventState::Stopped,
+            () if halted => EventState::Halted,
+            () => EventState::Over,
         })
     }
 }
@@ -220,7 +221,7 @@ impl Venue for InHall<'_> {
         let Self { hall, cue, .. } = *self;
         let builds = match plan.engines.iter().any(|engine| engine.source.is_some()) {
             true => hall.in_turn(cue, vec![], || {
-                Ok(prepare::build(plan, &Cache::here()?, &cue.shutdown, &cue.say)?)
+                Ok(prepare::build(plan, &Cache::here()?, &cue.reins.shutdown, &cue.say)?)
             })?,
             false => vec![],
         };
@@ -234,8 +235,7 @@ impl Venue for InHall<'_> {
             })
         })?;
         // Its pages for others may have been ordered since its file was read.
-        let file = hall.file(&cue.name);
-        if let Ok(event) = plan::text_of(&file).and_then(|text| super::read(&file, &text)) {
+        if let Ok(event) = Event::load(&hall.file(&cue.name)) {
             plan.http = event.http().clone();
         }
         prepared.lane = Some(self.lane(plan, &prepared.engines));
@@ -253,8 +253,8 @@ impl Venue for InHall<'_> {
     fn neighbours(&self) -> Option<Box<dyn Neighbours>> {
         let Self { hall, cue, .. } = *self;
         let (turnstile, licences) = (hall.turnstile.clone(), hall.config.licences.clone());
-        let (lane, weight) = (cue.lane.lock().clone(), self.weight.get());
-        Some(Box::new(OtherEvents { turnstile, licences, lane, weight, shutdown: cue.shutdown.clone() }))
+        let (reins, weight) = (cue.reins.clone(), self.weight.get());
+        Some(Box::new(OtherEvents { turnstile, licences, reins, weight }))
     }
 
     fn begun(&self, now: Option<Now>, operations: Option<Operations>) {
@@ -281,9 +281,7 @@ impl InHall<'_> {
         // games that take no place are bounded by their players.
         let most = plan.concurrency.max(plan.engines.len());
         plan.concurrency = places.checked_div(weight).unwrap_or(most).max(1);
-        let lane = Arc::new(lane);
-        *cue.lane.lock() = Arc::downgrade(&lane);
-        lane
+        cue.reins.lead(lane)
     }
 }
 
@@ -367,11 +365,10 @@ fn refuse_hopeless(licences: &Licences, plan: &Plan) -> Result<(), Failure> {
 struct OtherEvents {
     turnstile: Turnstile,
     licences: Licences,
-    /// That of the event, which ends with it; pages know this file longer.
-    lane: Weak<Lane>,
+    /// Those of the event. Its lane ends with it; pages know this file longer.
+    reins: Reins,
     /// Cores of a game.
     weight: usize,
-    shutdown: Shutdown,
 }
 
 impl Neighbours for OtherEvents {
@@ -385,7 +382,7 @@ impl Neighbours for OtherEvents {
         // Its place is given back with it: a look takes licences, and no place of a game.
         let lane = self.turnstile.lane(SHARE).ranked(i64::MAX);
         let since = Instant::now();
-        let may_wait = || !self.shutdown.is_finishing() && since.elapsed() < LICENCE_PATIENCE;
+        let may_wait = || !self.reins.shutdown.is_finishing() && since.elapsed() < LICENCE_PATIENCE;
         if let Some(permit) = permit_of(&lane, needed, may_wait) {
             return Ok(Some(permit));
         }
@@ -407,7 +404,7 @@ impl Neighbours for OtherEvents {
         let known = plan.engines.len() - newcomers.len();
         for (at, engine) in (known..).zip(newcomers) {
             let needed = licences_of(&self.licences, engine);
-            self.lane.upgrade().iter().for_each(|lane| lane.license_player(at, needed.clone()));
+            self.reins.lane().iter().for_each(|lane| lane.license_player(at, needed.clone()));
         }
         Ok(())
     }
@@ -459,14 +456,10 @@ mod tests {
     #[test]
     fn the_cores_of_an_event_are_free_when_it_has_ended_although_its_pages_know_its_file() {
         let turnstile = Turnstile::new(1);
-        let lane = Arc::new(turnstile.lane(SHARE));
-        let neighbours = OtherEvents {
-            turnstile: turnstile.clone(),
-            licences: vec![],
-            lane: Arc::downgrade(&lane),
-            weight: 1,
-            shutdown: Shutdown::default(),
-        };
+        let reins = Reins::default();
+        let lane = reins.lead(turnstile.lane(SHARE));
+        let neighbours =
+            OtherEvents { turnstile: turnstile.clone(), licences: vec![], reins: reins.clone(), weight: 1 };
         assert!(lane.enter() && turnstile.free() == 0);
         drop(lane);
         let other = turnstile.lane(SHARE);

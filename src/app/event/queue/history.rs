@@ -1,7 +1,7 @@
 //! What became of the tests of a queue, read from its database.
 
-use crate::Failure;
-use journal::{EventSummary, Moves, QueuedTest, Store, Tests};
+use crate::{Failure, standings};
+use journal::{EventSummary, QueuedTest, Store, Tests};
 use plan::{Environment, Plan};
 use report::{Report, TestHistory, TestLine, TestResult, TestTerms, event_info, plan as stored_plan};
 use std::{collections::BTreeMap, path::Path};
@@ -75,9 +75,7 @@ impl Histories {
             return Ok(result.clone());
         }
         let info = event_info(event, stored_plan(event)?);
-        let mut standings = info.standings();
-        store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-        let result = TestResult::of(&Report::new(&info, &standings, event.closed));
+        let result = TestResult::of(&Report::new(&info, &standings(store, event)?, event.closed));
         if test.over {
             self.over.insert(test.number, (test.over_at, result.clone()));
         }
