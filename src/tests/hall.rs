@@ -395,17 +395,22 @@ fn a_faulty_file_is_on_the_page_with_its_faults_and_a_huge_one_keeps_nobody_out(
     let twice: String = (0..16_000).map(|_| "games = 2\n").collect();
     desk.write("events/again.toml", &format!("[event]\n{twice}"));
     fs::File::create(desk.path("events/huge.toml")).unwrap().set_len(60 << 20).unwrap();
+    assert!(Command::new("mkfifo").arg(desk.path("events/pipe")).status().unwrap().success());
+    let openings = "games = 2\n[openings]\nfile = \"pipe\"";
+    desk.write("events/a-pipe.toml", &event(&desk, openings, &["third", "first"], PAUSE));
     let mut pages = pages(&desk);
     let row = |list: &Value, name: &str| {
         list.as_array().and_then(|rows| rows.iter().find(|row| row["name"] == name).cloned())
     };
     let state = |list: &Value, name: &str| row(list, name).map(|row| row["state"].clone());
     let list = pages.until("/api/events", |list| {
-        let are_faulty = ["faulty", "again", "huge"].map(|name| state(list, name) == Some("faulty".into()));
-        are_faulty == [true; 3] && state(list, "cup") == Some("over".into())
+        let names = ["faulty", "again", "huge", "a-pipe"];
+        let are_faulty = names.map(|name| state(list, name) == Some("faulty".into()));
+        are_faulty == [true; 4] && state(list, "cup") == Some("over".into())
     });
     let faults = |name: &str| row(&list, name).unwrap()["faults"].as_array().unwrap().clone();
-    let [faulty, again, huge] = ["faulty", "again", "huge"].map(faults);
+    let [faulty, again, huge, pipe] = ["faulty", "again", "huge", "a-pipe"].map(faults);
+    assert!(pipe.len() == 1 && pipe[0].as_str().unwrap().contains("it is a pipe or a device"), "{pipe:?}");
     let is_first = |fault: &Value| {
         fault
             .as_str()

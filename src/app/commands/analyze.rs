@@ -96,7 +96,7 @@ impl FromStr for HostArg {
 }
 
 /// Largest file of records that is read.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 64_000_000;
 
 /// A game that is analyzed.
 struct Game {

@@ -3,6 +3,7 @@
 use super::{Exit, Failure, pretty, values::two_names};
 use clap::{Args, ValueEnum};
 use ledger::{Aim, Anchor, Apart, Ledger, Rated, Suggestion};
+use platform::files::is_database;
 use report::{
     html::Language,
     ledger::{LedgerPage, LedgerText, events_left_out, suggestions},
@@ -88,8 +89,6 @@ fn days(text: &str) -> Result<f64, String> {
 
 /// Most directories below those that are given.
 const DEPTH: usize = 8;
-/// The first bytes of a SQLite database.
-const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The ratings as JSON.
 #[derive(Serialize)]
@@ -176,17 +175,11 @@ fn databases(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Re
         let path = entry.path();
         if kind.is_dir() && depth > 0 {
             databases(&path, depth - 1, found)?;
-        } else if kind.is_file() && path.extension().is_some_and(|it| it == "db") && is_sqlite(&path) {
+        } else if kind.is_file() && path.extension().is_some_and(|it| it == "db") && is_database(&path) {
             found.push(path);
         }
     }
     Ok(())
-}
-
-fn is_sqlite(path: &Path) -> bool {
-    use io::Read;
-    let mut begin = [0; SQLITE.len()];
-    fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == SQLITE
 }
 
 fn suggest(args: &LedgerArgs, ledger: &Ledger, rated: &Rated) -> Result<Vec<Suggestion>, Failure> {

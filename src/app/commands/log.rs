@@ -5,12 +5,13 @@ use clap::Args;
 use journal::{EventSummary, Store};
 use notation::{date, printable};
 use plan::StoredPlan;
+use platform::files;
 use referee::{
     Color,
     entry::GameId,
     sink::{Channel, Direction, TranscriptLine},
 };
-use std::{fs, io, path::PathBuf};
+use std::{io, path::PathBuf};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -85,7 +86,7 @@ fn file(store: &Store, event: &EventSummary, game: GameId, color: Color) -> Resu
     let Some(full) = store.game(event.id, game)? else { return Ok(vec![]) };
     let player = if color == Color::Black { &full.row.black } else { &full.row.white };
     let path = seat::recorder::path(directory, &event.name, game, color, player);
-    match fs::read_to_string(&path) {
+    match files::contents(&path, files::LARGE).and_then(files::utf8) {
         Ok(text) => Ok(text.lines().filter_map(|line| parsed(line, color)).collect()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(vec![]),
         Err(error) => Err(Failure::Other(format!("{}: {error}", path.display()))),

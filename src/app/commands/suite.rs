@@ -6,14 +6,10 @@ use explain::{
     AskFault, Asker, Found, Here, Pool,
     suite::{self, Task},
 };
+use platform::files;
 use rsshogi::board;
 use serde::Serialize;
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -48,7 +44,7 @@ pub struct SuiteArgs {
 }
 
 /// Largest suite that is read.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 64_000_000;
 
 /// A position with the engine's answer.
 #[derive(Serialize)]
@@ -66,7 +62,8 @@ pub fn suite(args: &SuiteArgs) -> Result<Exit, Failure> {
     let engine =
         explain::engine(&args.engine, &args.option).map_err(|why| Failure::Usage(why.to_string()))?;
     let name = args.file.display();
-    let text = text(&args.file).map_err(|why| Failure::Usage(format!("`{name}`: {why}")))?;
+    let text = files::typed_contents(&args.file, MOST_BYTES).and_then(files::utf8);
+    let text = text.map_err(|why| Failure::Usage(format!("`{name}`: {why}")))?;
     let tasks = suite::read(&text).map_err(|why| Failure::Usage(format!("`{name}`: {why}")))?;
     let patience = args.effort.patience();
     let mut answers: Vec<Option<Result<Found, AskFault>>> = tasks.iter().map(|_| None).collect();
@@ -115,15 +112,6 @@ fn print(rows: &[Row<'_>], json: bool) -> Result<(), Failure> {
     let solved = rows.iter().filter(|row| row.solved).count();
     out_line!("{solved} of {} solved", rows.len());
     Ok(())
-}
-
-/// The text of a file, or of standard input; not more than so much of it.
-fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let from: Box<dyn Read> =
-        if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-    from.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES { Err(io::Error::other("larger than 64 MiB")) } else { Ok(text) }
 }
 
 impl EffortArgs {

@@ -16,6 +16,7 @@ use laboratory::{
     params::ParamsFile,
 };
 use plan::{EnginePlan, Event, Plan, SprtModel, SprtPlan};
+use platform::files;
 use referee::{
     Outcome,
     clock::TimeControl,
@@ -139,7 +140,8 @@ fn load(args: &TuneArgs) -> Result<Plan, Failure> {
 
 fn params(path: &Path) -> Result<ParamsFile, Failure> {
     let wrong = |why: String| Failure::Usage(format!("--params {}: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = files::contents(path, files::SMALL).and_then(files::utf8);
+    let text = text.map_err(|error| wrong(error.to_string()))?;
     ParamsFile::parse(&text).map_err(|fault| wrong(fault.to_string()))
 }
 
@@ -151,7 +153,7 @@ fn export(tuner: &Tuner, from: Option<&Path>, to: &Path) -> Result<(), Failure> 
     };
     let values = tuner.averaged();
     let text = file.with(&|name| values.get(name).copied()).text();
-    platform::files::create_shared(to)
+    files::create_shared(to)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| Failure::Other(format!("--export {}: {error}", to.display())))
 }

@@ -7,8 +7,9 @@ use event::{aloud, listen};
 use machines::MachineError;
 use machines::hub::{HubError, Token};
 use machines::work::{Ended, REMEMBERED, WorkerOptions, work};
+use platform::files;
 use std::{
-    env, fs,
+    env,
     io::{self, BufRead},
     path::{Path, PathBuf},
 };
@@ -97,7 +98,7 @@ fn line(args: &WorkerArgs, state: &Path) -> Result<Token, Failure> {
     let remembered = state.join(REMEMBERED);
     let (place, text) = match (&args.join_file, env::var(VARIABLE)) {
         (Some(file), _) if file.as_os_str() == "-" => ("standard input".to_owned(), read_line(io::stdin())),
-        (Some(file), _) => (format!("`{}`", file.display()), fs::File::open(file).and_then(read_line)),
+        (Some(file), _) => (format!("`{}`", file.display()), files::typed(file).and_then(read_line)),
         (None, Ok(line)) => (VARIABLE.to_owned(), Ok(line)),
         (None, Err(_)) if !remembered.exists() => {
             return Err(Failure::Usage(format!(
@@ -107,7 +108,7 @@ fn line(args: &WorkerArgs, state: &Path) -> Result<Token, Failure> {
             )));
         }
         (None, Err(_)) => {
-            (format!("`{}`", remembered.display()), fs::File::open(&remembered).and_then(read_line))
+            (format!("`{}`", remembered.display()), files::regular(&remembered).and_then(read_line))
         }
     };
     let text = text.map_err(|why| Failure::Usage(format!("{place}: {why}")))?;

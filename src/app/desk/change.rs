@@ -18,7 +18,6 @@ use event::hall::Order;
 use maud::{Markup, html};
 use plan::{Event, Faults, LibraryEngine, Plan};
 use std::{
-    fs,
     hash::{DefaultHasher, Hash, Hasher},
     ops::RangeInclusive,
 };
@@ -93,7 +92,7 @@ impl Desk {
 
     /// What stands in `hall.toml` for the end of an event's hours.
     fn until(&self, name: &str) -> String {
-        let text = fs::read_to_string(self.0.place.directory().join(plan::hall::FILE)).unwrap_or_default();
+        let text = plan::text_of(&self.0.place.directory().join(plan::hall::FILE)).unwrap_or_default();
         let document: DocumentMut = text.parse().unwrap_or_default();
         let mut tables = document.get("event").and_then(Item::as_array_of_tables).into_iter().flatten();
         let found = tables.find(|table| is_about(table, name));

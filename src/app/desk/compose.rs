@@ -281,6 +281,23 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn openings_that_are_a_pipe_are_a_fault_of_the_form_and_nobody_waits_for_them() {
+        let (dir, place, library) = desk();
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let openings = pipe.display().to_string();
+        let fields = [("kind", "match"), ("engine", "one"), ("engine", "two"), ("openings", &openings)];
+        let text = text(&Fields::of(&fields), &library, "cup").unwrap();
+        let (sender, answer) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(check(&place, &text).map(drop)));
+        let checked = answer.recv_timeout(std::time::Duration::from_secs(60)).expect("it waits for the pipe");
+        let fault =
+            format!("openings.file: `{openings}` cannot be read: it is a pipe or a device; name a regular");
+        assert!(checked.is_err_and(|faults| faults.to_string().contains(&fault)), "{fault}");
+    }
+
     #[test]
     fn the_rules_of_a_real_event_are_taken_with_engines_of_the_library() {
         let (_dir, place, library) = desk();

@@ -39,7 +39,7 @@ pub(crate) fn set_terms(place: &Place, event: &str, key: &str, wanted: Option<Va
     let _alone = place.alone();
     let path = place.directory().join(FILE);
     let text = match path.exists() {
-        true => std::fs::read_to_string(&path)?,
+        true => plan::text_of(&path).map_err(io::Error::other)?,
         false if wanted.is_none() => return Ok(()),
         false => String::new(),
     };
@@ -64,7 +64,7 @@ pub(crate) fn set_terms(place: &Place, event: &str, key: &str, wanted: Option<Va
 
 /// The fields of the form that make an event like this one, as far as the form knows them.
 pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str, String)>> {
-    let text = std::fs::read_to_string(place.file(event)?).ok()?;
+    let text = plan::text_of(&place.file(event)?).ok()?;
     let document: DocumentMut = text.parse().ok()?;
     let engines = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
     let names = engines.map(|table| ("engine", crate::library::name_of(table)));

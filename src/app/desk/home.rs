@@ -113,7 +113,7 @@ type Door = (&'static str, Phrase);
 
 /// The page of guests where players log in, or that of an engine on a server.
 fn door(place: &Place, event: &str) -> Option<Door> {
-    let text = std::fs::read_to_string(place.file(event)?).ok()?;
+    let text = plan::text_of(&place.file(event)?).ok()?;
     let document: DocumentMut = text.parse().ok()?;
     let doors: [(&str, Door); 2] =
         [("serve", ("/guests", Language::guests)), ("floodgate", (SEAT, Language::on_the_server))];

@@ -113,7 +113,7 @@ impl Place {
             let mark = if number == 1 { String::new() } else { format!("-{number}") };
             let name = format!("{stem}{mark}.{ending}");
             let key = format!("{SHELF}/{name}");
-            match fs::read(self.directory.join(&key)) {
+            match files::contents(&self.directory.join(&key), files::LARGE) {
                 Ok(known) if known == bytes => return Ok(key),
                 Ok(_) => number += 1,
                 Err(_) => return self.take_in(&name, bytes),

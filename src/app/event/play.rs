@@ -15,14 +15,12 @@ use journal::Reader;
 use laboratory::Cache;
 use notation::printable;
 use plan::{ClientConfig, Plan, ServeConfig};
-use platform::programs;
+use platform::{files, programs};
 use records::{Recording, RecordsError};
 use referee::sprt::{BY_FAULTS, Verdict};
 use report::{EventFile, Report, verdict};
 use std::{
     cell::Cell,
-    fs::File,
-    io::{self, Read},
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -227,17 +225,8 @@ pub(crate) fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Fa
 
 /// Opens the file of `--events` for appending: a new one, or one of events.
 pub(crate) fn event_file(path: &Path) -> Result<EventFile, Failure> {
-    let of_events = || {
-        let mut first = *b"{";
-        let file = path.is_file().then(|| File::open(path)).transpose()?;
-        file.map(|mut file| file.read(&mut first)).transpose()?;
-        match &first {
-            b"{" => Ok(()),
-            _ => Err(io::Error::other("it holds something else than events; give the file another name")),
-        }
-    };
-    platform::files::refuse_database(path)
-        .and_then(|()| of_events())
-        .and_then(|()| EventFile::append(path))
+    files::refuse_database(path)
+        .and_then(|()| files::append(path, "events", |head| head.starts_with(b"{")))
+        .map(EventFile::new)
         .map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }

@@ -1,6 +1,7 @@
 //! The openings that the program carries, under a name that stands in place of a path.
 
-use std::{borrow::Cow, fs, io, path::Path};
+use platform::files;
+use std::{borrow::Cow, io, path::Path};
 
 /// The name. Paths of a plan are absolute, so that no file is meant by it; `./built-in` is a file.
 pub const NAME: &str = "built-in";
@@ -12,7 +13,10 @@ pub const PACKED: &[u8] = include_bytes!("../../../kifu/openings.bin");
 /// The contents of an opening file of a plan, which must not change while its event is played.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// If the file cannot be read, or is no regular file.
 pub fn contents(file: &Path) -> io::Result<Cow<'static, [u8]>> {
-    if file == Path::new(NAME) { Ok(Cow::Borrowed(PACKED)) } else { fs::read(file).map(Cow::Owned) }
+    match file == Path::new(NAME) {
+        true => Ok(Cow::Borrowed(PACKED)),
+        false => files::contents(file, files::LARGE).map(Cow::Owned),
+    }
 }

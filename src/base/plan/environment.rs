@@ -120,9 +120,9 @@ impl Environment {
 
     /// The reason why a file cannot be read; `None` if it can.
     pub(crate) fn why_unreadable(path: &Path) -> Option<String> {
-        match fs::File::open(path).and_then(|file| file.metadata()) {
-            Ok(data) if data.is_dir() => Some(format!("`{}` is a directory, not a file", path.display())),
+        match platform::files::regular(path) {
             Ok(_) => None,
+            Err(_) if path.is_dir() => Some(format!("`{}` is a directory, not a file", path.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Some(format!("there is no file `{}`{}", path.display(), neighbour(path)))
             }

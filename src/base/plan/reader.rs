@@ -6,13 +6,13 @@ use crate::{
     keys::{BUDGET_KEYS, ELSEWHERE, EVENT, FILES, Key, Kind, STAGE, Section},
     time_text,
 };
+use platform::files;
 use serde::de::{DeserializeOwned, IntoDeserializer, value::Error as WordError};
 use std::{
     cell::RefCell,
     collections::BTreeSet,
     fmt::Display,
-    fs::File,
-    io::{self, Read as _},
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -70,21 +70,13 @@ impl Context<'_> {
     }
 }
 
-/// Largest file of a configuration, in bytes.
-const MOST_BYTES: u64 = 1_000_000;
-
 /// The text of a configuration file.
 ///
 /// # Errors
-/// When it cannot be read, or is larger than any configuration.
+/// When it cannot be read, is no regular file, or is larger than any configuration.
 pub fn text_of(path: &Path) -> Result<String, Faults> {
     let unreadable = |error: io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
-    let mut text = Vec::new();
-    // What is read is bounded, not what the system says of its size: it may be a pipe.
-    File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text)).map_err(unreadable)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(Faults::of_file(path, "is larger than 1 MB; a configuration has a few kB".to_owned()));
-    }
+    let text = files::contents(path, files::SMALL).map_err(unreadable)?;
     String::from_utf8(text).map_err(|fault| {
         let encoding = notation::record::encoding_of(fault.as_bytes());
         Faults::of_file(path, format!("is written in {encoding}; save it as UTF-8"))

@@ -2,7 +2,6 @@
 
 use sha2::{Digest, Sha256};
 use std::{
-    fs::File,
     io::{self, Read},
     path::Path,
 };
@@ -37,9 +36,9 @@ pub fn sha256(source: &mut impl Read) -> io::Result<([u8; 32], u64)> {
 /// SHA-256 of a file in hexadecimal digits.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or is no regular file.
 pub fn sha256_of_file(path: &Path) -> io::Result<String> {
-    sha256(&mut File::open(path)?).map(|(hash, _)| hex(&hash))
+    sha256(&mut crate::files::regular(path)?).map(|(hash, _)| hex(&hash))
 }
 
 #[cfg(test)]

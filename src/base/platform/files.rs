@@ -4,7 +4,8 @@
 //! chooses itself, beside a database or in a directory of records or logs, is therefore opened without following a
 //! symbolic link: whoever planted it would choose where the program writes. A path that a user names on the command line
 //! is the user's own affair: links in it are followed, `/dev/stdout` is one.
-//! Files in the directory of an untrusted engine are read through [`Foreign`].
+//! Files in the directory of an untrusted engine are read through [`Foreign`], and those that somebody has named by
+//! [`contents`] and its siblings.
 //!
 //! [`keep_private`] sets the umask of the program, so that what it makes is readable by its user alone. What a user asks
 //! for to show it to others, a page or an export, gets the mode of the user's own umask ([`create_shared`]), and so does
@@ -25,6 +26,7 @@
 //! | [`sync_directory`] | `fsync` | `fsync` | nothing to do: a directory is written by the file system's journal |
 
 mod foreign;
+mod named;
 #[cfg_attr(unix, path = "files/unix.rs")]
 #[cfg_attr(windows, path = "files/windows.rs")]
 mod side;
@@ -32,6 +34,7 @@ mod side;
 mod umask;
 
 pub use foreign::Foreign;
+pub use named::{LARGE, SMALL, append, contents, regular, typed, typed_contents, utf8};
 pub use side::{
     close_to_others, create_directory, create_new, create_shared, drives, exposure, give_users_umask,
     is_executable, keep_private, open, owner_alone, read, read_linked, seal, share, symlink, sync_directory,
@@ -199,16 +202,15 @@ pub fn refuse_input(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{what}; give the file another name")))
 }
 
-fn is_database(path: &Path) -> bool {
+/// True if a name is that of a SQLite database.
+pub fn is_database(path: &Path) -> bool {
     begins(path, SQLITE)
 }
 
 /// True if a name is that of a file with this beginning.
 fn begins(path: &Path, expected: &[u8]) -> bool {
     let mut head = vec![0; expected.len()];
-    // Of a name like `/dev/fd/3`, reading would take something away.
-    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    is_file && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == expected
+    regular(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == expected
 }
 
 /// Refuses a symbolic link under a name of the program's own choice, for files that another library opens.

@@ -5,6 +5,7 @@ use super::{
     positions::{self, Spot},
 };
 use plan::{EnginePlan, Environment, Sandbox, SandboxPlan, SeatLimits, time_text};
+use platform::files;
 use referee::clock::TimeControl;
 use std::{
     path::{Path, PathBuf},
@@ -92,9 +93,9 @@ fn spots(file: Option<&Path>) -> Result<Vec<Spot>, CheckError> {
     let name = file.unwrap_or(Path::new("kifu/check.sfen")).to_path_buf();
     let text = match file {
         None => positions::CARRIED.to_owned(),
-        Some(file) => {
-            std::fs::read_to_string(file).map_err(|source| CheckError::File(name.clone(), source))?
-        }
+        Some(file) => files::typed_contents(file, files::SMALL)
+            .and_then(files::utf8)
+            .map_err(|source| CheckError::File(name.clone(), source))?,
     };
     positions::read(&text).map_err(|(line, fault)| CheckError::Position { path: name, line, fault })
 }

@@ -128,12 +128,14 @@ fn read(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, Certificate
         let path = path.to_owned();
         move |source| CertificateError::Unreadable { what, path, source }
     };
-    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = chain.map_err(unreadable("certificate", certificate))?;
+    let held = |path| files::contents(path, files::SMALL).map_err(pem::Error::Io);
+    let chain = held(certificate).and_then(|pem| CertificateDer::pem_slice_iter(&pem).collect());
+    let chain: Vec<_> = chain.map_err(unreadable("certificate", certificate))?;
     if chain.is_empty() {
         return Err(CertificateError::Empty(certificate.to_owned()));
     }
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(unreadable("key", key))?;
+    let secret =
+        held(key).and_then(|pem| PrivateKeyDer::from_pem_slice(&pem)).map_err(unreadable("key", key))?;
     let unfit =
         |why| CertificateError::Unfit { certificate: certificate.to_owned(), key: key.to_owned(), why };
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -160,7 +160,7 @@ impl Writer {
             return Ok(());
         };
         let path = format!("{}/{}/{}/{}.csa", &day[..4], &day[4..6], &day[6..8], safe(&name));
-        let old = std::fs::read_to_string(directory.join(&path))?;
+        let old = files::contents(&directory.join(&path), files::LARGE).and_then(files::utf8)?;
         let new = with_end(&old, outcome).ok_or_else(|| io::Error::other("its end was not found"))?;
         files::write_below(&directory, Path::new(&path), new.as_bytes(), access)
     }

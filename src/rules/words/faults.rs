@@ -51,6 +51,8 @@ faults! {
     "No space left on device (os error {})" = "ディスクがいっぱいです（os error {0}）";
     "Address already in use (os error {})" = "アドレスとポートは使用中です（os error {0}）";
     "No such file or directory (os error {})" = "ファイルまたはフォルダーがありません（os error {0}）";
+    "`{}` cannot be read: {}" = "`{0}` を読めません：{1}";
+    "it is a pipe or a device; name a regular file" = "パイプまたはデバイスです。通常のファイルを指定してください";
     "Permission denied (os error {})" = "権限がありません（os error {0}）";
     "Exec format error (os error {})" = "このマシンで実行できる形式ではありません（os error {0}）";
     // Lines of a configuration.

@@ -1,6 +1,7 @@
 //! Record files: finding and reading them, with faults by line.
 
 use notation::record::{self, Format, GameRecord, Read, RecordFault};
+use platform::files::typed_contents;
 use referee::number::number;
 use serde::Serialize;
 use std::{
@@ -81,14 +82,7 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
 
 /// The records of a file of at most `most` bytes, each or why it cannot be read.
 pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
-    match fs::metadata(path) {
-        Err(error) => return vec![Err(unreadable(path, &error))],
-        Ok(data) if data.len() > most => {
-            return vec![Err(FileFault::whole(path, format!("larger than {} MiB", most >> 20)))];
-        }
-        Ok(_) => {}
-    }
-    let content = match Content::of(path) {
+    let content = match Content::of(path, most) {
         Ok(content) => content,
         Err(fault) => return vec![Err(fault)],
     };
@@ -115,8 +109,9 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub fn of(path: &Path) -> Result<Self, FileFault> {
-        let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
+    /// The content of a file of at most `most` bytes.
+    pub fn of(path: &Path, most: u64) -> Result<Self, FileFault> {
+        let bytes = typed_contents(path, most).map_err(|error| unreadable(path, &error))?;
         let bytes = match record::unicode(&bytes) {
             Cow::Owned(read) => read,
             Cow::Borrowed(_) => bytes,

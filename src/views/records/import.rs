@@ -11,6 +11,7 @@ use journal::{EventHead, GameFilter, Journal, UNDATED, Writer, now};
 use notation::date;
 use notation::record::{GameRecord, RecordFault};
 use plan::StoredPlan;
+use platform::files::LARGE;
 use referee::{
     Outcome,
     distinct::moves_hash,
@@ -149,26 +150,28 @@ pub fn import_while(args: &Import, is_wanted: &dyn Fn() -> bool) -> Result<Impor
     let (files, faults) = files::found(&args.files);
     let mut report =
         ImportReport { files: files.len(), faults, verified: args.verify, ..ImportReport::default() };
-    let names = survey(&files, args.verify, &mut report, is_wanted);
+    let (names, mut streams) = survey(&files, args.verify, &mut report, is_wanted);
     if let Some(db) = args.db.as_ref().filter(|_| is_wanted()) {
         let mut importer = Importer::open(db, &args.event, names)?;
-        files.iter().take_while(|_| is_wanted()).for_each(|file| importer.file(file, is_wanted));
+        let mut import = |file| importer.file(file, streams.remove(file), is_wanted);
+        files.iter().take_while(|_| is_wanted()).for_each(|file| import(&**file));
         report.without_result = importer.without_result;
         (report.imported, report.known) = importer.finish()?;
     }
     Ok(report)
 }
 
-/// Reads every file once, for its faults and the names of the players: the stream names players before their games.
-fn survey(
-    files: &[PathBuf],
+/// Reads every file once, for its faults and the names of the players: the stream names players before their games. Returns
+/// the names, and the contents of pipes, which are not read again.
+fn survey<'f>(
+    files: &'f [PathBuf],
     verifies: bool,
     report: &mut ImportReport,
     is_wanted: &dyn Fn() -> bool,
-) -> Vec<String> {
-    let (mut names, mut seen) = (Vec::new(), HashSet::new());
+) -> (Vec<String>, HashMap<&'f Path, Content>) {
+    let (mut names, mut seen, mut streams) = (Vec::new(), HashSet::new(), HashMap::new());
     for file in files.iter().take_while(|_| is_wanted()) {
-        let content = match Content::of(file) {
+        let content = match Content::of(file, LARGE) {
             Ok(content) => content,
             Err(fault) => {
                 report.faults.push(fault);
@@ -193,8 +196,11 @@ fn survey(
             while_wanted(is_wanted)
         });
         faults.report(report);
+        if !file.is_file() {
+            streams.insert(&**file, content);
+        }
     }
-    names
+    (names, streams)
 }
 
 fn while_wanted(is_wanted: &dyn Fn() -> bool) -> ControlFlow<()> {
@@ -286,9 +292,9 @@ impl Importer {
         })
     }
 
-    /// Imports the records of a file; the survey has reported its faults.
-    fn file(&mut self, file: &Path, is_wanted: &dyn Fn() -> bool) {
-        let Ok(content) = Content::of(file) else { return };
+    /// Imports the records of a file, or of the contents that a pipe had; the survey has reported the faults.
+    fn file(&mut self, file: &Path, stream: Option<Content>, is_wanted: &dyn Fn() -> bool) {
+        let Some(content) = stream.or_else(|| Content::of(file, LARGE).ok()) else { return };
         content.games(|read| {
             read.into_iter().for_each(|record| self.take(&record, file));
             while_wanted(is_wanted)

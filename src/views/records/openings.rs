@@ -6,7 +6,7 @@ use notation::record::{self, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
 use referee::opening::{Opening, Openings};
 use rsshogi::{board::Position, types::Move};
-use std::{collections::HashSet, fs, io::Read, ops::ControlFlow, path::Path};
+use std::{collections::HashSet, io::Read, ops::ControlFlow, path::Path};
 
 /// Number of faults listed one by one; the rest are only counted.
 const LISTED: usize = 20;
@@ -44,7 +44,7 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
             }
             continue;
         }
-        let bytes = match fs::read(file) {
+        let bytes = match built_in::contents(file) {
             Ok(bytes) => bytes,
             Err(error) => {
                 faults.push(files::unreadable(file, &error));

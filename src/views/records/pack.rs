@@ -219,7 +219,7 @@ fn header(size: u64) -> tar::Header {
 }
 
 fn unpack_into(archive: &Path, into: &Path) -> io::Result<Unpacked> {
-    let reader = GzDecoder::new(BufReader::new(File::open(archive)?));
+    let reader = GzDecoder::new(BufReader::new(files::typed(archive)?));
     let mut archive = tar::Archive::new(reader);
     // As they stand in the archive: the reader would take a long name, or the keys of pax, into memory whole, however long. An
     // archive of this program has neither, and what is no plain file is refused.

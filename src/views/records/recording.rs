@@ -2,12 +2,13 @@
 
 use super::{Joint, RecordsError, event, export::bytes_of, game::Frame};
 use journal::{EventSummary, Store};
-use notation::record::Format;
+use notation::record::{self, Format};
 use platform::files;
 use referee::entry::{Entry, Stamped};
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::Write,
+    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
@@ -28,18 +29,27 @@ fn format_of(path: &Path) -> Format {
     extension.and_then(Format::from_extension).unwrap_or(Format::Csa)
 }
 
+fn holds_a_game(head: &[u8], format: Format) -> bool {
+    let mut holds = false;
+    record::each(head, Some(format), |_, read| {
+        holds = read.is_ok();
+        if holds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    holds
+}
+
 impl Recording {
     /// Opens the file for appending.
     ///
     /// # Errors
-    /// When the format of its name holds one game a file, or it cannot be opened.
+    /// When the format of its name holds one game a file, it holds something else than games, or it cannot be opened.
     pub fn append(path: &Path, database: &Path, event: &str) -> Result<Self, RecordsError> {
         let format = format_of(path);
         if Joint::of(format) == Joint::Single {
             return Err(RecordsError::OneGame(path.to_owned()));
         }
         let to = files::refuse_input(path)
-            .and_then(|()| OpenOptions::new().create(true).append(true).open(path))
+            .and_then(|()| files::append(path, "records", |head| holds_a_game(head, format)))
             .map_err(RecordsError::io(path))?;
         let (database, event, path) = (database.to_owned(), event.to_owned(), path.to_owned());
         Ok(Self { database, event, format, path, to, open: None })
@@ -98,5 +108,35 @@ mod tests {
         assert_eq!(format_of(Path::new("games.pgn")), Format::Csa);
         let refused = Recording::append(Path::new("games.kif"), Path::new("x.db"), "x").unwrap_err();
         assert!(refused.to_string().contains("one game"), "{refused}");
+    }
+
+    #[test]
+    fn records_are_appended_to_records_alone() {
+        rsshogi::board::init();
+        let place = tempfile::tempdir().unwrap();
+        let append = |name: &str, text: &str| {
+            let path = place.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let appended = Recording::append(&path, Path::new("x.db"), "x").map(drop);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            appended.map_err(|why| why.to_string())
+        };
+        let event = "[event]\nname = \"cup\"\ngames = 2\n";
+        for (name, text) in [
+            ("cup.conf", event),
+            ("cup.csa", event),
+            ("cup.usi", event),
+            ("cup.psv", event),
+            ("notes.csa", "'notes\n"),
+            ("notes.usi", "# notes\n"),
+            ("events.csa", "{\"at\":1}\n"),
+        ] {
+            let refused = append(name, text).unwrap_err();
+            assert!(refused.contains("it holds something else than records"), "{name}: {refused}");
+        }
+        let csa = "V2.2\nPI\n+\n+7776FU\n%TORYO\n";
+        for (name, text) in [("a.csa", csa), ("a", csa), ("a.usi", "startpos moves 7g7f\n"), ("b.csa", "")] {
+            assert_eq!(append(name, text), Ok(()), "{name}");
+        }
     }
 }

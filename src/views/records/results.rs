@@ -14,14 +14,15 @@ use contest::{
 use journal::{EventHead, Journal, UNDATED, Writer, now};
 use notation::record::lines;
 use plan::StoredPlan;
+use platform::files::typed_contents;
 use referee::{
     Color, Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
 };
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 /// Largest file of results, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
+const MOST_BYTES: u64 = 16_000_000;
 /// Most players, and most rounds.
 const MAX_ROWS: usize = 10_000;
 
@@ -50,15 +51,9 @@ pub(super) fn import(path: &Path, args: &Import) -> Result<ImportReport, Records
     let mut report = ImportReport { files: 1, verified: args.verify, ..ImportReport::default() };
     let fault = |line, reason: String| FileFault { file: path.to_owned(), line, reason, illegal: false };
     let reads = reader(path).unwrap_or(Results::read);
-    let read = match fs::metadata(path) {
-        Err(error) => Err(vec![(None, format!("cannot be read: {error}"))]),
-        Ok(data) if data.len() > MOST_BYTES => Err(vec![(None, "is larger than 16 MiB".to_owned())]),
-        Ok(_) => match fs::read(path) {
-            Ok(bytes) => reads(&lines(&bytes).collect::<Vec<_>>().join("\n")),
-            Err(error) => Err(vec![(None, format!("cannot be read: {error}"))]),
-        },
-    };
-    match read {
+    let read = typed_contents(path, MOST_BYTES);
+    let read = read.map_err(|error| vec![(None, format!("cannot be read: {error}"))]);
+    match read.and_then(|bytes| reads(&lines(&bytes).collect::<Vec<_>>().join("\n"))) {
         Ok(results) => {
             report.records = results.games.len();
             if let Some(db) = &args.db {

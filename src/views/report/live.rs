@@ -9,9 +9,8 @@ use referee::{
     number::plies,
 };
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, BufWriter, Write},
-    path::Path,
 };
 
 /// A file to which every entry is appended as a line of JSON.
@@ -19,13 +18,9 @@ use std::{
 pub struct EventFile(Option<BufWriter<File>>);
 
 impl EventFile {
-    /// Opens or creates a file for appending.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn append(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        Ok(Self(Some(BufWriter::new(file))))
+    /// Appends to this file.
+    pub fn new(file: File) -> Self {
+        Self(Some(BufWriter::new(file)))
     }
 
     /// Appends a committed batch. If the file cannot be written, one message goes to stderr and the event continues.

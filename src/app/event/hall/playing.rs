@@ -31,7 +31,6 @@ use report::{EventInfo, ReportText};
 use std::{
     cell::Cell,
     io::{self, Write},
-    path::PathBuf,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -112,7 +111,6 @@ impl Hall<'_> {
                 "`{name}` logs in over the network: add `[serve]` to the file"
             )));
         }
-        refuse_endless(plan.openings.iter().flat_map(|openings| &openings.files))?;
         if plan.affinity == Some(true) {
             (cue.say)("`affinity` is left out: games of several events change places");
         }
@@ -315,18 +313,6 @@ fn permit_of(lane: &Lane, licences: Vec<Arc<str>>, mut may_wait: impl FnMut() ->
     None
 }
 
-/// Refuses openings that are no file with contents: reading a pipe or a device may never end, and the hall with it.
-fn refuse_endless<'a>(mut files: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
-    let is_endless =
-        |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|data| !data.is_file() || data.len() == 0);
-    files.find(is_endless).map_or(Ok(()), |file| {
-        let file = file.display();
-        Err(Failure::Usage(format!(
-            "`{file}` holds no opening: name a file with contents, not a pipe or a device"
-        )))
-    })
-}
-
 /// Licences by name, each with how many there are.
 type Licences = Vec<(String, usize)>;
 
@@ -434,24 +420,6 @@ impl Write for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn openings_that_may_never_end_are_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let empty = dir.path().join("empty.sfen");
-        std::fs::write(&empty, "").unwrap();
-        let pipe = dir.path().join("pipe");
-        let is_made =
-            std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|made| made.success());
-        let others = [pipe, "/dev/zero".into(), "/proc/kmsg".into()];
-        let others = others.into_iter().filter(|other| other.exists());
-        assert!(!cfg!(unix) || is_made);
-        for endless in [empty].into_iter().chain(others) {
-            let refused = refuse_endless([endless].iter());
-            assert!(refused.is_err_and(|why| why.to_string().contains("holds no opening")));
-        }
-        assert!(refuse_endless([std::env::current_exe().unwrap(), "built-in".into()].iter()).is_ok());
-    }
 
     #[test]
     fn the_cores_of_an_event_are_free_when_it_has_ended_although_its_pages_know_its_file() {

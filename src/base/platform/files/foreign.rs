@@ -6,6 +6,7 @@
 #[cfg_attr(windows, path = "foreign/windows.rs")]
 mod side;
 
+use super::named::checked;
 use std::{
     collections::VecDeque,
     ffi::OsString,
@@ -40,18 +41,12 @@ impl Foreign {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// When it cannot be read, or a link in a foreign directory leads out of it, or it is no regular file there.
+    /// When it cannot be read, or a link in a foreign directory leads out of it, or it is no regular file.
     pub fn open(&self, path: &Path) -> io::Result<File> {
-        match self.way(path)? {
-            Place::Own(path) => File::open(path),
-            Place::Foreign { root, rest } => {
-                let file = side::open(&root, &rest)?;
-                match file.metadata()?.is_file() {
-                    true => Ok(file),
-                    false => Err(io::Error::other("it is not a regular file")),
-                }
-            }
-        }
+        checked(match self.way(path)? {
+            Place::Own(path) => return super::regular(&path),
+            Place::Foreign { root, rest } => side::open(&root, &rest)?,
+        })
     }
 
     /// The path without links.
@@ -179,6 +174,9 @@ mod tests {
         let path = place.path().join("book");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let foreign = Foreign::new([&place.path().to_owned()]);
-        assert_eq!(foreign.open(&path).unwrap_err().to_string(), "it is not a regular file");
+        assert_eq!(
+            foreign.open(&path).unwrap_err().to_string(),
+            "it is a pipe or a device; name a regular file"
+        );
     }
 }

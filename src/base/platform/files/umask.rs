@@ -48,7 +48,7 @@ pub fn create_shared(path: &Path) -> io::Result<File> {
             Ok(file)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            OpenOptions::new().write(true).create(true).truncate(true).open(path)
+            super::side::at_once(OpenOptions::new().write(true).create(true).truncate(true), path)
         }
         Err(error) => Err(error),
     }

@@ -1,9 +1,9 @@
 //! Unix: modes, and directories that are entered without following links.
 
-use super::{Access, Exposure, Identity, Stamp, link, refused, umask, unfinished};
+use super::{Access, Exposure, Identity, Stamp, link, named::checked, refused, umask, unfinished};
 use nix::{
     errno::Errno,
-    fcntl::{AtFlags, OFlag, openat, renameat},
+    fcntl::{AtFlags, FcntlArg, OFlag, fcntl, openat, renameat},
     libc,
     sys::stat::{Mode, fchmod, mkdirat},
     unistd::{UnlinkatFlags, geteuid, unlinkat},
@@ -56,6 +56,21 @@ pub fn open(path: &Path) -> io::Result<File> {
 pub fn read(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     regular(OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(named)?)
+}
+
+/// Opens a file without a wait for whoever is at the other end of a pipe; from then on a pipe is waited for as usual.
+pub(super) fn at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let opened = options.custom_flags(libc::O_NONBLOCK).open(path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => io::Error::other("it is a pipe that nobody reads, or a socket"),
+        _ => error,
+    })?;
+    // Files of `/proc` call themselves regular, and may wait.
+    if !file.metadata()?.is_file() {
+        let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);
+        fcntl(&file, FcntlArg::F_SETFL(flags - OFlag::O_NONBLOCK))?;
+    }
+    Ok(file)
 }
 
 /// Creates a file that must not exist yet.
@@ -153,7 +168,7 @@ fn named(error: io::Error) -> io::Error {
 pub fn read_linked(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+    checked(file)
 }
 
 /// Lets a file be read by its owner alone, executed if it is a program, and written by nobody.

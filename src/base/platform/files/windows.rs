@@ -91,6 +91,11 @@ pub fn read_linked(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a file. A named pipe is opened at once, or not at all.
+pub(super) fn at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.open(path)
+}
+
 /// Creates a file that must not exist yet.
 ///
 /// # Errors

@@ -126,9 +126,6 @@ fn measure(path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
     let failed = io_fault(path);
     let mut file = foreign.open(path).map_err(failed)?;
     let found = file.metadata().map_err(failed)?;
-    if !found.is_file() {
-        return Err(FileFault::Kind(path.to_path_buf(), "it is no regular file"));
-    }
     if found.len() > MOST_FILE_BYTES {
         let (bytes, most) = (found.len(), MOST_FILE_BYTES);
         return Err(FileFault::TooLarge { path: path.to_path_buf(), bytes, most });

@@ -430,3 +430,17 @@ fn an_import_that_is_stopped_keeps_what_it_has_and_another_goes_on() {
     let rest = import(&args).unwrap();
     assert_eq!((rest.known, rest.imported), (stopped.imported, 50 - stopped.imported));
 }
+
+#[cfg(unix)]
+#[test]
+fn the_records_of_a_pipe_are_read_once_and_imported() {
+    use std::{io::Write, os::fd::AsRawFd};
+    let workspace = Workspace::new();
+    workspace.played(["Asa", "Bei"], &outcomes());
+    let out = exported(&workspace, "league", Format::Csa, "a.csa");
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    std::thread::spawn(move || writer.write_all(&out).unwrap());
+    let named = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+    let report = workspace.import(&[&named], |_| {}).unwrap();
+    assert_eq!((report.imported, report.faults.len()), (outcomes().len(), 0));
+}

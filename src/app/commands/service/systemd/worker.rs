@@ -2,10 +2,8 @@
 
 use super::{Account, Failure, ServiceWork, argument, ending, hardening, quoted, specifiers, text};
 use crate::commands::worker;
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use platform::files;
+use std::path::{Path, PathBuf};
 
 /// The name of the service without its ending.
 const NAME: &str = "renmei-worker";
@@ -34,9 +32,9 @@ pub fn line_file(file: &Path) -> Result<PathBuf, Failure> {
     let shown = file.display();
     let failed = |e: std::io::Error| Failure::Other(format!("{shown}: {e}"));
     let file = file.canonicalize().map_err(failed)?;
-    let line = fs::read_to_string(&file).map_err(failed)?;
+    let line = files::contents(&file, files::SMALL).and_then(files::utf8).map_err(failed)?;
     worker::check_line(&line).map_err(|why| Failure::Usage(format!("{shown}: {why}")))?;
-    let is_open = platform::files::exposure(&file).map_err(failed)?.beyond_owner;
+    let is_open = files::exposure(&file).map_err(failed)?.beyond_owner;
     if is_open {
         err_line!("others can read `{shown}`, which holds a secret: `chmod 600` takes that away");
     }
@@ -119,7 +117,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         for account in ACCOUNTS {
             let file = directory.path().join("renmei-worker-test.service");
-            fs::write(&file, written(&account, "/bin/true", "/etc/hostname", "/usr/bin")).unwrap();
+            std::fs::write(&file, written(&account, "/bin/true", "/etc/hostname", "/usr/bin")).unwrap();
             let user = (account == Account::Caller).then_some("--user");
             let mut verify = std::process::Command::new("systemd-analyze");
             let output = verify.args(user).args(["verify", "--man=no"]).arg(&file).output().unwrap();
