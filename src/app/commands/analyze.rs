@@ -95,8 +95,8 @@ impl FromStr for HostArg {
     }
 }
 
-/// Largest file of records that is read.
-const MOST_BYTES: u64 = 64_000_000;
+/// Largest file of records or positions that is read.
+pub(super) const MOST_BYTES: u64 = 64_000_000;
 
 /// A game that is analyzed.
 struct Game {

@@ -1,6 +1,6 @@
 //! `renmei suite`: the moves of an engine in positions whose best moves are known.
 
-use super::{Exit, Failure, pretty, values::EffortArgs};
+use super::{Exit, Failure, analyze::MOST_BYTES, pretty, values::EffortArgs};
 use clap::{Args, builder::RangedU64ValueParser};
 use explain::{
     AskFault, Asker, Found, Here, Pool,
@@ -42,9 +42,6 @@ pub struct SuiteArgs {
     #[arg(long)]
     pub json: bool,
 }
-
-/// Largest suite that is read.
-const MOST_BYTES: u64 = 64_000_000;
 
 /// A position with the engine's answer.
 #[derive(Serialize)]

@@ -12,8 +12,6 @@ use std::{
 };
 use web::refusals::Refusal;
 
-/// Most bytes of a configuration that the program reads.
-const MOST_BYTES: usize = 1_000_000;
 /// Most letters of the name of an event.
 const LETTERS: usize = 60;
 /// Where events go that are deleted.
@@ -123,7 +121,7 @@ impl Place {
 
     /// Writes a file of the directory in one piece.
     pub fn write(&self, name: &str, text: &str) -> io::Result<()> {
-        if text.len() > MOST_BYTES {
+        if text.len() as u64 > files::SMALL {
             return Err(io::Error::other(format!(
                 "`{name}` would be larger than 1 MB, which is not read again"
             )));

@@ -82,15 +82,14 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
 
 /// The records of a file of at most `most` bytes, each or why it cannot be read.
 pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
-    let content = match Content::of(path, most) {
-        Ok(content) => content,
-        Err(fault) => return vec![Err(fault)],
-    };
     let mut records = vec![];
-    content.games(|read| {
-        records.push(read.map_err(|fault| FileFault::of(path, fault)));
-        ControlFlow::Continue(())
-    });
+    match Content::of(path, most) {
+        Err(fault) => records.push(Err(fault)),
+        Ok(content) => content.games(|read| {
+            records.push(read.map_err(|fault| FileFault::of(path, fault)));
+            ControlFlow::Continue(())
+        }),
+    }
     records
 }
 

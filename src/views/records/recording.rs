@@ -32,7 +32,7 @@ fn format_of(path: &Path) -> Format {
 fn holds_a_game(head: &[u8], format: Format) -> bool {
     let mut holds = false;
     record::each(head, Some(format), |_, read| {
-        holds = read.is_ok();
+        holds = read.is_ok_and(|record| !record.plies.is_empty() || record.ending.is_some());
         if holds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     holds
@@ -131,7 +131,7 @@ mod tests {
             ("notes.usi", "# notes\n"),
             ("events.csa", "{\"at\":1}\n"),
         ] {
-            let refused = append(name, text).unwrap_err();
+            let refused = append(name, text).expect_err(name);
             assert!(refused.contains("it holds something else than records"), "{name}: {refused}");
         }
         let csa = "V2.2\nPI\n+\n+7776FU\n%TORYO\n";

@@ -1,9 +1,7 @@
-//! Files that somebody has named. Nobody at the other end of a pipe is waited for, and nothing is read without a bound. Links
-//! are followed.
+//! Files that somebody has named: nobody at the other end of a pipe is waited for, and nothing is read without a bound.
 //!
-//! What a configuration, a form or a directory names is a regular file: it is read again later, and nobody is there to end a
-//! wait. What is typed on the command line to be read once, or to be written, may also be a device, or a pipe whose other end
-//! is open by then.
+//! What a configuration, a form or a directory names is a regular file, as nobody is there to end a wait. What is typed on the
+//! command line to be read once, or to be written, may also be a device, or a pipe whose other end is open by then.
 
 use super::side;
 use std::{
@@ -12,8 +10,7 @@ use std::{
     path::Path,
 };
 
-/// Most bytes of a text that a person writes, such as a configuration, and of certificates: a bundle of all authorities has
-/// a quarter of it.
+/// Most bytes of a configuration, and of certificates: a bundle of all authorities has a quarter of it.
 pub const SMALL: u64 = 1_000_000;
 /// Most bytes of records, openings and logs.
 pub const LARGE: u64 = 1_000_000_000;
@@ -28,7 +25,6 @@ pub fn regular(path: &Path) -> io::Result<File> {
     checked(typed(path)?)
 }
 
-/// Passes a regular file on.
 pub(super) fn checked(file: File) -> io::Result<File> {
     match file.metadata()? {
         found if found.is_file() => Ok(file),
@@ -68,7 +64,6 @@ pub fn typed_contents(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 fn whole(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
-    // The size that a system gives is not that of what can be read.
     from.take(most + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most {
         true => Err(io::Error::other(format!("it is larger than {} MB", most / 1_000_000))),

@@ -167,8 +167,7 @@ fn named(error: io::Error) -> io::Error {
 /// When the name is a link or no regular file, or the file cannot be read.
 pub fn read_linked(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    checked(file)
+    checked(OpenOptions::new().read(true).custom_flags(flags).open(path)?)
 }
 
 /// Lets a file be read by its owner alone, executed if it is a program, and written by nobody.
