@@ -69,14 +69,13 @@ impl Desk {
 
     /// The event of a file of the directory.
     pub(crate) fn event(&self, name: &str) -> Result<Event, Refusal> {
-        let file = self.0.place.file(name).filter(|file| file.exists());
-        Event::load(&file.ok_or_else(|| Refusal::bad(Language::no_such_event))?).map_err(refused)
+        Event::load(&self.0.place.existing(name)?).map_err(refused)
     }
 
     /// Lets a guest in by the file of the event, with the hash of a secret, or with `None` no longer.
     fn invite(&self, event: &str, name: &str, hash: Option<&str>) -> Result<(), Refusal> {
         let place = &self.0.place;
-        let file = place.file(event).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+        let file = place.existing(event)?;
         let _alone = place.alone();
         let mut document: DocumentMut = plan::text_of(&file).map_err(refused)?.parse().map_err(refused)?;
         let invited = document.get_mut("serve").and_then(|serve| serve.get_mut("invited"));

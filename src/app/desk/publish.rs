@@ -52,7 +52,7 @@ struct Shown {
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let (words, done) = (visitor.language, desk.confirmation(&query));
     let name = query.text("event").to_owned();
-    let file = desk.0.place.file(&name).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+    let file = desk.0.place.existing(&name)?;
     let found = waiting(move || {
         let event = Event::load(&file).map_err(refused)?;
         let report = event.database().exists().then(|| reported(event.database(), event.name()));
@@ -143,8 +143,7 @@ fn quick(link: &str) -> Option<String> {
 pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     waiting(move || {
         let name = fields.text("event");
-        let file = desk.0.place.file(name).filter(|file| file.is_file());
-        let file = file.ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+        let file = desk.0.place.existing(name)?;
         let alone = desk.0.place.alone();
         let text = plan::text_of(&file).map_err(refused)?;
         let listen = match fields.text("is") {
