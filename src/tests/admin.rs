@@ -166,7 +166,8 @@ fn a_paused_event_begins_no_game_until_it_is_resumed_also_after_a_kill() {
     let operations = report(&desk)["operations"].clone();
     assert_eq!((&operations[0]["action"], &operations[1]["action"]), (&"paused".into(), &"resumed".into()));
     assert!(operations[1]["by"].as_str().unwrap().ends_with(" as kai"), "{operations}");
-    assert!(refused(&desk, &["list"]).contains("the event is over: `rule`"));
+    assert!(refused(&desk, &["pause"]).contains("the event is over: `rule`"));
+    assert_eq!(done(&desk, &["list"])["list"]["over"], true);
 }
 
 #[test]

@@ -327,6 +327,16 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
     let page = kai.page_with("value=\"return\"");
     assert_eq!(withdraws(&page), 2, "who has withdrawn may return: {page}");
     kai.orders("return", &[("player", "kani")]);
+    kai.orders("disqualify", &[("player", "kani"), ("reason", "two programs")]);
+    let number = league.operations().len();
+    for (command, fields) in
+        [("return", &[("player", "kani")][..]), ("pair", &[("black", "ari"), ("white", "kani")])]
+    {
+        let answer = order(command, fields);
+        let way = format!("`kani` is disqualified already; `undo {number}` takes that back");
+        assert!(answer.status == 409 && answer.body.contains(&way), "{command}: {}", answer.body);
+    }
+    kai.orders("undo", &[("number", &number.to_string())]);
     let said = league.operations().join("\n");
     for words in [
         // Round 1 was paired when the event began, and waits for its players.

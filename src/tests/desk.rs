@@ -603,6 +603,32 @@ fn no_page_of_the_desk_has_a_character_that_turns_the_text_around_it() {
 }
 
 #[test]
+fn what_is_not_there_and_what_comes_through_a_proxy_is_refused_in_a_sentence() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    for path in ["/new?from=", "/new/event?kind=match&from=", "/events/publish?event=", "/events/text?event="]
+    {
+        for name in ["nosuch", "%1b%5b31m%E2%80%AE%00x"] {
+            let answer = open.ask("GET", &format!("{path}{name}"), &[], "");
+            assert_eq!(answer.status, 404, "{path}{name}: {}", answer.body);
+            assert!(answer.body.contains("there is no such event"), "{}", answer.body);
+        }
+    }
+    let found = open.ask("GET", "/events?find=%1b%00%E2%80%AE", &[], "").body;
+    assert!(!found.contains(['\u{1b}', '\0', '\u{202e}']), "{found}");
+    let refused = open.post("/engines/add", &[("program", "/tmp/nonexist")]);
+    let refused = if refused.status == 303 { open.get(refused.location().unwrap()) } else { refused.body };
+    assert!(refused.contains("is not the path of a program\nAn engine"), "{refused}");
+    let proxied = open.ask("GET", "/", &[("X-Forwarded-For", "192.0.2.1")], "");
+    assert_eq!(proxied.status, 403);
+    assert!(
+        proxied.body.contains("without a proxy") && !proxied.body.contains("password"),
+        "{}",
+        proxied.body
+    );
+}
+
+#[test]
 fn the_settings_say_where_the_desk_is_and_lead_to_the_other_language() {
     let desk = Desk::new();
     let open = Open::of(&desk.path("Renmei"));

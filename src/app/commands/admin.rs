@@ -40,7 +40,7 @@ pub struct AdminArgs {
     /// What to do.
     #[command(subcommand)]
     pub command: AdminCommand,
-    /// Why; `rule`, `replay`, `swap` and `ban` want a reason.
+    /// Why; orders that change results, or who may play, need a reason.
     #[arg(long, global = true, value_name = "TEXT")]
     pub reason: Option<String>,
     /// Who you are, beside the name of your user.
@@ -286,7 +286,11 @@ fn absent(database: &Path, event: Option<&str>, error: &io::Error) -> Failure {
 }
 
 fn print(list: &Listed, whose: &str) {
-    let state = if list.paused { "paused: no new game begins" } else { "running" };
+    let state = match (list.over, list.paused) {
+        (true, _) => "over",
+        (_, true) => "paused: no new game begins",
+        _ => "running",
+    };
     let door = if list.registration_closed { "; the registration is closed" } else { "" };
     out_line!("{whose}the event is {state}{door}");
     for player in &list.players {

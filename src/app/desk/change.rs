@@ -86,8 +86,7 @@ impl Desk {
 
     /// The text of the file of an event.
     pub(crate) fn text_of(&self, name: &str) -> Result<String, Refusal> {
-        let file = self.0.place.file(name).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
-        plan::text_of(&file).map_err(|_| Refusal::bad(Language::no_such_event))
+        plan::text_of(&self.0.place.existing(name)?).map_err(refused)
     }
 
     /// What stands in `hall.toml` for the end of an event's hours.

@@ -37,9 +37,14 @@ const PLIES: u32 = 120;
 const SUBMITS: usize = 1000;
 
 /// The cards.
-pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
+pub(crate) async fn kinds(
+    State(desk): State<Desk>,
+    visitor: Visitor,
+    query: Fields,
+) -> Result<Page, Refusal> {
     let words = visitor.language;
     let from = query.text("from");
+    fields_of(&desk.0.place, from)?;
     let like = if from.is_empty() { String::new() } else { format!("&from={}", percent(from)) };
     let content = html! {
         h1 { (words.new_event()) @if !from.is_empty() { ": " (words.like_event(from)) } }
@@ -55,7 +60,7 @@ pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
         h2 { (words.like_a_real_event()) }
         p { @for (preset, name, _) in PRESETS { a href={ "/new/event?preset=" (preset) } { ((name)(words)) } " · " } }
     };
-    Page::new(words.new_event(), "/new", content)
+    Ok(Page::new(words.new_event(), "/new", content))
 }
 
 /// What the form shows beside its fields.
@@ -78,7 +83,7 @@ pub(crate) async fn blank(
         let place = &desk.0.place;
         let engines = LibraryEngine::load(place.directory()).map_err(refused)?;
         let from = query.text("from").to_owned();
-        let fields = query.with(fields_of(place, &from).unwrap_or_default());
+        let fields = query.with(fields_of(place, &from)?);
         Ok(page(words, &Form { words, fields, engines, made: None }))
     })
     .await?

@@ -62,10 +62,16 @@ pub(crate) fn set_terms(place: &Place, event: &str, key: &str, wanted: Option<Va
     place.write(FILE, &text)
 }
 
-/// The fields of the form that make an event like this one, as far as the form knows them.
-pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str, String)>> {
-    let text = plan::text_of(&place.file(event)?).ok()?;
-    let document: DocumentMut = text.parse().ok()?;
+/// The fields of the form that make an event like this one, as far as the form knows them; none for no event.
+///
+/// # Errors
+/// When there is no such event.
+pub(crate) fn fields_of(place: &Place, event: &str) -> Result<Vec<(&'static str, String)>, Refusal> {
+    if event.is_empty() {
+        return Ok(vec![]);
+    }
+    let text = plan::text_of(&place.existing(event)?).map_err(refused)?;
+    let document: DocumentMut = text.parse().unwrap_or_default();
     let engines = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
     let names = engines.map(|table| ("engine", crate::library::name_of(table)));
     let of = |table: &str, key: &str| {
@@ -80,7 +86,7 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
         ("max_moves", "rules", "max_moves"),
     ];
     let values = keys.into_iter().filter_map(|(field, table, key)| Some((field, of(table, key)?)));
-    Some(values.chain(names).collect())
+    Ok(values.chain(names).collect())
 }
 
 impl Desk {

@@ -69,8 +69,7 @@ impl Desk {
 
     /// The event of a file of the directory.
     pub(crate) fn event(&self, name: &str) -> Result<Event, Refusal> {
-        let file = self.0.place.file(name).filter(|file| file.exists());
-        Event::load(&file.ok_or_else(|| Refusal::bad(Language::no_such_event))?).map_err(refused)
+        Event::load(&self.0.place.existing(name)?).map_err(refused)
     }
 
     /// Lets a guest in by the file of the event, with the hash of a secret, or with `None` no longer.

@@ -1,6 +1,7 @@
 //! The directory of a desk: names of files in it, and how they are written.
 
 use crate::engine::refused;
+use axum::http::StatusCode;
 use notation::{is_hidden, no_device, record::Format};
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 use plan::Event;
@@ -11,6 +12,7 @@ use std::{
     sync::Arc,
 };
 use web::refusals::Refusal;
+use words::Language;
 
 /// Most letters of the name of an event.
 const LETTERS: usize = 60;
@@ -66,6 +68,15 @@ impl Place {
     pub fn file(&self, event: &str) -> Option<PathBuf> {
         let is_free = !RESERVED.contains(&event.to_lowercase().as_str());
         (is_name(event) && is_free).then(|| self.directory.join(format!("{event}.toml")))
+    }
+
+    /// The file of an event that is there.
+    ///
+    /// # Errors
+    /// When there is no such event.
+    pub fn existing(&self, event: &str) -> Result<PathBuf, Refusal> {
+        let file = self.file(event).filter(|file| file.is_file());
+        file.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, Language::no_such_event))
     }
 
     /// A database or a record of the directory by its key: `NAME`, or `study/NAME`.

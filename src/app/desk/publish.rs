@@ -52,7 +52,7 @@ struct Shown {
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let (words, done) = (visitor.language, desk.confirmation(&query));
     let name = query.text("event").to_owned();
-    let file = desk.0.place.file(&name).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+    let file = desk.0.place.existing(&name)?;
     let found = waiting(move || {
         let event = Event::load(&file).map_err(refused)?;
         let report = event.database().exists().then(|| reported(event.database(), event.name()));

@@ -11,6 +11,7 @@ use crate::{
 };
 use axum::{
     extract::{Multipart, State, multipart::MultipartError},
+    http::StatusCode,
     response::Response,
 };
 use event::{find_event, hall::Order};
@@ -112,7 +113,7 @@ impl Desk {
     /// The database of an event of the pages, and its name there: `NAME` is an event of the directory, `KEY/EVENT` one of
     /// a database of the study.
     pub(crate) fn source(&self, name: &str) -> Result<(PathBuf, String), Refusal> {
-        let none = || Refusal::bad(Language::no_such_event);
+        let none = || Refusal::new(StatusCode::NOT_FOUND, Language::no_such_event);
         let place = &self.0.place;
         if let Some((key, event)) = parted(name) {
             return Ok((
@@ -120,8 +121,7 @@ impl Desk {
                 event.to_owned(),
             ));
         }
-        let file = place.file(name).filter(|file| file.is_file()).ok_or_else(none)?;
-        let event = Event::load(&file).map_err(refused)?;
+        let event = Event::load(&place.existing(name)?).map_err(refused)?;
         Ok((event.database().to_owned(), event.name().to_owned()))
     }
 

@@ -61,7 +61,8 @@ pub fn carry_out(database: &Path, user: &str, request: &Request) -> Result<Optio
     let names = event.players.clone();
     let desk =
         Afterwards { database, event: event.id, plan, names, standings, operations: operations.clone() };
-    operations.set_games(Some(Arc::new(desk)));
+    operations.set_games((request.command != Command::List).then(|| Arc::new(desk) as Arc<dyn GamesDesk>));
+    operations.set_over();
     let journal = opening.start(vec![operations.reader()], || ()).map_err(unreadable)?;
     let answer = operations.carry_out(user, request);
     operations.set_games(None);
@@ -69,7 +70,7 @@ pub fn carry_out(database: &Path, user: &str, request: &Request) -> Result<Optio
     answer.map(Some)
 }
 
-/// True for orders that change what was played, or what is said of it.
+/// True for orders that change what was played or what is said of it, and for the list of what is in force.
 fn is_possible(command: &Command) -> bool {
     matches!(
         command,
@@ -81,6 +82,7 @@ fn is_possible(command: &Command) -> bool {
             | Command::Answer { .. }
             | Command::Announce { .. }
             | Command::Undo { .. }
+            | Command::List
     )
 }
 
@@ -229,7 +231,13 @@ mod tests {
         ordered(&database, r#"{"disqualify":{"player":"a"}}"#).unwrap().unwrap();
         assert_eq!(table(&database).0, ["0.0", "0.0", "0.0"]);
         ordered(&database, r#"{"place":{"player":"b","above":"c"}}"#).unwrap().unwrap();
-        assert!(ordered(&database, r#"{"disqualify":{"player":"a"}}"#).unwrap_err().contains("already"));
+        for (player, above) in [("b", "c"), ("c", "b")] {
+            let order = format!(r#"{{"place":{{"player":"{player}","above":"{above}"}}}}"#);
+            let again = ordered(&database, &order).unwrap_err();
+            assert!(again.ends_with("or placed already; `undo` takes a place back"), "{again}");
+        }
+        let again = ordered(&database, r#"{"disqualify":{"player":"a"}}"#).unwrap_err();
+        assert!(again.contains("already; `undo 7` takes"), "{again}");
         ordered(&database, r#"{"undo":{"number":7}}"#).unwrap().unwrap();
         assert_eq!(table(&database).0, ["0.5", "0.0", "1.0"]);
         let operations = Store::read(&database).unwrap().operations(journal::EventId(1)).unwrap();
@@ -241,12 +249,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("cup.db");
         played(&database, Format::Swiss { rounds: 2 }, true);
-        for order in [r#"{"replay":{"game":1}}"#, r#""pause""#, r#""list""#] {
+        for order in [r#"{"replay":{"game":1}}"#, r#""pause""#] {
             assert!(ordered(&database, order).unwrap_err().contains("can still be done"), "{order}");
         }
         assert!(ordered(&database, r#"{"rule":{"game":9,"result":"white"}}"#).unwrap_err().contains('9'));
         let again = r#"{"answer":{"appeal":1,"decision":"replay"}}"#;
         ordered(&database, r#"{"appeal":{"game":1}}"#).unwrap();
+        let list = ordered(&database, r#""list""#).unwrap().unwrap().list.unwrap();
+        assert_eq!((list.over, list.appeals[0].operation, list.entrants.len()), (true, 1, 3));
         assert!(ordered(&database, again).unwrap_err().contains("can still be done"));
         assert!(table(&database).1);
         let knockout = directory.path().join("knockout.db");

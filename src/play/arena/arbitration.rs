@@ -51,9 +51,7 @@ impl Bench<'_> {
             }
             Command::Disqualify { player } => {
                 let (player, name) = self.entrant(player)?;
-                if self.standings.arbitration().disqualified((u8::MAX, 0)).contains(&player) {
-                    return refuse(|words| words.disqualified_already(&name));
-                }
+                self.is_qualified(player, &name)?;
                 Action::Disqualified { player, name, stage, round, holds: true }
             }
             Command::Place { player, above } => {
@@ -79,6 +77,7 @@ impl Bench<'_> {
             }
             Command::Return { player } => {
                 let (player, name) = self.entrant(player)?;
+                self.is_qualified(player, &name)?;
                 if !self.standings.arbitration().has_withdrawn(player) {
                     return refuse(|words| words.not_withdrawn(&name));
                 }
@@ -87,6 +86,12 @@ impl Bench<'_> {
             Command::Pair { black, white } => self.pairing([black, white])?,
             _ => return refuse(|_| "not an order about a player"),
         })
+    }
+
+    /// Refuses an order about a player whose disqualification would have to be taken back first.
+    fn is_qualified(&self, player: PlayerId, name: &str) -> Result<(), Message> {
+        let Some(order) = self.standings.arbitration().disqualification(player) else { return Ok(()) };
+        refuse(|words| words.disqualified_already(name, order))
     }
 
     fn format(&self, stage: u8) -> Option<Format> {
@@ -106,6 +111,7 @@ impl Bench<'_> {
         let (entrants, given) =
             (standings.entrants(stage.into()), standings.arbitration().pairings((stage, next)));
         for (player, name) in [(black, &black_name), (white, &white_name)] {
+            self.is_qualified(player, name)?;
             if standings.arbitration().has_withdrawn(player) {
                 return refuse(|words| words.has_withdrawn(name));
             }

@@ -151,6 +151,9 @@ impl Lobby {
         if !is_player_name(name) || password.len() > PASSWORD {
             return Err(Refusal::new("", true));
         }
+        if let Some(bad) = Entry::fault(password).filter(|_| self.is_open() && !extended) {
+            return Err(Refusal::new(&format!("{bad}\n"), true));
+        }
         self.unbarred(request, &place)?;
         if let Some(former) = self.resumable(request) {
             let (login, seat) = self.resume(request, former, mailbox, place);

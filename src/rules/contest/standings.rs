@@ -452,7 +452,11 @@ impl Standings {
         let evidence = &self.total().evidence;
         let black = evidence.met.values().fold(Wdl::default(), |sum, &met| sum + met);
         let games = Trinomial { losses: black.losses, draws: black.draws, wins: black.wins };
-        let pairs = rating::Pentanomial(evidence.pairs_of_black);
+        let pairs = evidence
+            .pairs_of_black
+            .values()
+            .fold([0; 5], |sum, pairs| std::array::from_fn(|at| sum[at] + pairs[at]));
+        let pairs = rating::Pentanomial(pairs);
         ratings.black_advantage.widened(rating::by_pairs(games, pairs))
     }
 

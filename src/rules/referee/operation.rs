@@ -609,8 +609,8 @@ pub struct InForce {
     bans: BTreeMap<Whom, u64>,
     mutes: BTreeMap<String, u64>,
     substitutes: BTreeMap<PlayerId, String>,
-    /// Players who have withdrawn, and not come back.
-    withdrawn: BTreeSet<PlayerId>,
+    /// Players who have withdrawn and not come back, and, with `true`, those who are disqualified.
+    withdrawn: BTreeSet<(PlayerId, bool)>,
     /// Machines that get no more games, each with the number of the operation.
     machines: BTreeMap<String, u64>,
     /// Appeals that nobody has decided on.
@@ -658,7 +658,8 @@ impl InForce {
                 self.held.extend(held.map(|pairing| (game.game, pairing)));
             }
             Action::Withdrawn { player, holds, .. } | Action::Disqualified { player, holds, .. } => {
-                _ = if *holds { self.withdrawn.insert(*player) } else { self.withdrawn.remove(player) };
+                let out = (*player, matches!(operation.action, Action::Disqualified { .. }));
+                _ = if *holds { self.withdrawn.insert(out) } else { self.withdrawn.remove(&out) };
             }
             Action::PlayedOn { game } | Action::Restarted { game } => drop(self.held.remove(&game.game)),
             Action::ClockSet { game, color, left_ms } => {
@@ -755,9 +756,9 @@ impl InForce {
         self.substitutes.iter().map(|(player, name)| (*player, name.as_str()))
     }
 
-    /// True if a player has withdrawn, and not come back.
+    /// True if a player has withdrawn and not come back, or is disqualified.
     pub fn has_withdrawn(&self, player: PlayerId) -> bool {
-        self.withdrawn.contains(&player)
+        [false, true].iter().any(|by_arbiter| self.withdrawn.contains(&(player, *by_arbiter)))
     }
 
     /// The machines that get no more games, each with its operation.

@@ -8,7 +8,7 @@ use referee::operation::NoInverse;
 messages! {
     // Of the event.
     event_over: "the event is over" = "大会は終了しています。";
-    only_corrections_now: "the event is over: `rule`, `penalty`, `disqualify`, `place`, `appeal`, `answer`, `announce` and `undo` are what can still be done" = "大会は終了しています。できるのは裁定・減点・異議とその回答・お知らせ・取り消しだけです。";
+    only_corrections_now: "the event is over: `rule`, `penalty`, `disqualify`, `place`, `appeal`, `answer`, `announce`, `undo` and `list` are what can still be done" = "大会は終了しています。できるのは裁定・減点・失格・順位の決定・異議とその回答・お知らせ・取り消し・一覧だけです。";
     event_not_begun: "the event has not begun: ask again in a moment" = "大会はまだ始まっていません。少し待ってください。";
     event_ended_meanwhile: "the event ended meanwhile" = "その間に大会が終了しました。";
     paused_already: "the event is paused already" = "すでに一時停止中です。";
@@ -51,8 +51,8 @@ messages! {
     no_such_player(name: &str): "no player of this event has the name `{name}`" = "この大会に `{name}` という参加者はいません。";
     withdrawn_already(name: &str): "`{name}` is withdrawn already" = "`{name}` はすでに棄権しています。";
     not_withdrawn(name: &str): "`{name}` is not withdrawn" = "`{name}` は棄権していません。";
-    disqualified_already(name: &str): "`{name}` is disqualified already" = "`{name}` はすでに失格です。";
-    not_level(name: &str, other: &str): "`{name}` and `{other}` are not level in the table of the stage that is played" = "`{name}` と `{other}` は現在のステージの表で同順位ではありません。";
+    disqualified_already(name: &str, operation: u64): "`{name}` is disqualified already; `undo {operation}` takes that back" = "`{name}` はすでに失格です。取り消すには `undo {operation}` を使ってください。";
+    not_level(name: &str, other: &str): "`{name}` and `{other}` are not level in the table of the stage that is played, or placed already; `undo` takes a place back" = "`{name}` と `{other}` は現在のステージの表で同順位でないか、順位がすでに決められています（`undo` で取り消せます）。";
     penalty_above_zero: "a penalty is more than 0 points" = "減点は0より大きい数にしてください。";
     no_points_here: "the stage that is played has no table with points" = "現在のステージには勝ち点の表がありません。";
     test_has_two_players: "a sequential test has two players; stop it instead" = "逐次検定は2者の対局です。棄権ではなく、検定を止めてください。";

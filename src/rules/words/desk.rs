@@ -6,6 +6,8 @@ messages! {
     // The gate.
     desk_is_another_browsers: "This desk lets in the browser that its owner has opened it with. Open it by `renmei desk` or its icon." =
         "このデスクは持ち主が開いたブラウザでのみ使えます。`renmei desk` かアイコンから開いてください。";
+    desk_is_of_this_machine: "The desk answers browsers of this machine alone, without a proxy between them. Open it by `renmei desk` or its icon." =
+        "このデスクはこのマシンのブラウザから、プロキシを通さずに使います。`renmei desk` かアイコンから開いてください。";
     link_was_used: "This link was used before: it leads in once. Open the desk by `renmei desk` or its icon." =
         "このリンクは一度しか使えません。`renmei desk` かアイコンから開き直してください。";
     to_the_desk: "To the desk" = "デスクへ";

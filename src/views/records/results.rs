@@ -156,13 +156,14 @@ impl Results {
     ) -> Result<Self, Wrong> {
         let (mut results, mut wrong, mut ids) = (Self::default(), vec![], BTreeMap::new());
         let mut seen: BTreeMap<(u32, PlayerId), usize> = BTreeMap::new();
+        let is_nobody = |cell: &str| ["", "-", "不戦勝"].contains(&cell) || cell.eq_ignore_ascii_case("bye");
         for (line, row) in rows {
             let cell = |at: usize| row.get(at).map_or("", String::as_str);
             let number = match round.map(|round| cell(round).parse::<u32>()) {
                 None => 1,
                 Some(Ok(number)) if (1..=MAX_ROWS as u32).contains(&number) => number,
                 Some(_) => {
-                    wrong.push((Some(*line), "`round` is not a number from 1".to_owned()));
+                    wrong.push((Some(*line), format!("`round` is not a number from 1 to {MAX_ROWS}")));
                     continue;
                 }
             };
@@ -173,19 +174,26 @@ impl Results {
                 })
             };
             let before = [results.games.len(), results.byes.len()];
-            match (cell(black), cell(white), cell(result)) {
-                ("", ..) => wrong.push((Some(*line), "`black` is empty".to_owned())),
-                (player, "" | "-" | "bye" | "不戦勝", worth) => match bye(worth) {
+            let cells = match [black, white, result].map(cell) {
+                // With white, the player of a bye has won where white has.
+                [nobody, player, "0-1"] if is_nobody(nobody) => [player, nobody, "1-0"],
+                [nobody, player, "1-0"] if is_nobody(nobody) => [player, nobody, "0-1"],
+                [nobody, player, worth] if is_nobody(nobody) => [player, nobody, worth],
+                cells => cells,
+            };
+            match cells {
+                [nobody, ..] if is_nobody(nobody) => wrong.push((Some(*line), "has no player".to_owned())),
+                [player, nobody, worth] if is_nobody(nobody) => match bye(worth) {
                     Some(half_points) => {
                         let player = id(player);
                         results.byes.push(Bye { round: number, player, half_points });
                     }
-                    None => wrong.push((Some(*line), unknown(worth))),
+                    None => wrong.push((Some(*line), unknown(cell(result)))),
                 },
-                (one, other, _) if one == other => {
+                [one, other, _] if one == other => {
                     wrong.push((Some(*line), format!("`{}` plays itself", shown(one))));
                 }
-                (one, other, result) => match outcome(result) {
+                [one, other, result] => match outcome(result) {
                     Some(outcome) => {
                         let players = [id(one), id(other)];
                         results.games.push(Game { round: number, players, outcome });
@@ -394,6 +402,19 @@ mod tests {
         let results = Results::read(japanese).unwrap();
         assert_eq!(results.games, [game(1, [0, 1], "1-0"), game(2, [1, 0], "=")]);
         assert_eq!(results.stage().format, Format::RoundRobin { cycles: 2 });
+    }
+
+    #[test]
+    fn a_bye_stands_on_either_side_and_never_on_both() {
+        let list = "round,black,white,result\n1,a,b,1-0\n2,bye,a,1\n3,a,Bye,=\n4,-,b,0-1\n";
+        let results = Results::read(list).unwrap();
+        let bye = |round, at, half_points| Bye { round, player: PlayerId::at(at), half_points };
+        assert_eq!(results.byes, [bye(2, 0, 2), bye(3, 0, 1), bye(4, 1, 2)]);
+        assert_eq!(results.players, ["a", "b"]);
+        let wrong = |lines: &str| Results::read(&format!("{list}{lines}")).unwrap_err().remove(0).1;
+        assert_eq!(wrong("5,bye,bye,1\n"), "has no player");
+        assert!(wrong("5,bye,a,1-0\n").starts_with("unknown result `1-0`"));
+        assert_eq!(wrong("1000000,a,b,1-0\n"), "`round` is not a number from 1 to 10000");
     }
 
     #[test]

@@ -81,6 +81,8 @@ fn a_disqualified_player_is_last_and_no_table_has_its_games_until_that_is_taken_
     let last = report.standings.last().unwrap();
     assert_eq!((&*last.name, last.games, last.points, report.games), ("a", 0, Points::ZERO, 3));
     assert_eq!(report.pairs.len(), 3, "the cross table");
+    let ended = |report: &Report| report.endings.values().sum::<u64>();
+    assert_eq!((ended(&report), report.first_move.black.games()), (3, 3));
     let rows = &report.stages[0].table;
     assert!(rows[3].row.disqualified && rows[3].row.rank == 4);
     let sonneborn_berger = |at: usize| rows[at].row.tie_breaks[0].1;
@@ -94,6 +96,7 @@ fn a_disqualified_player_is_last_and_no_table_has_its_games_until_that_is_taken_
     standings.fold(&decided(2, Some(1), out(false)));
     let report = Report::new(&info, &standings, true);
     assert_eq!((said(&report), report.stages[0].decisions.len()), ("Winner: a, 2.5/3".to_owned(), 0));
+    assert_eq!((ended(&report), report.games), (6, 6));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::{
 };
 use contest::standings::Standings;
 use journal::{EventSummary, Moves, Store};
+use notation::printable;
 use referee::{
     AbortBy, Color, Outcome, WinBy,
     entry::{GameId, PlayerId},
@@ -223,13 +224,14 @@ impl RoundTable {
         Exhibit::of(columns, &rows)
     }
 
-    /// The table as `renmei import` reads it. A name keeps neither tabs nor other control characters.
+    /// The table as `renmei import` reads it. Hidden characters of a name are escaped, so that two names stay two.
     pub fn tsv(&self) -> String {
         let mut text = String::from("name");
         text.extend((1..=self.rounds.len()).map(|round| format!("\tr{round}")));
         text.push_str("\tpoints\n");
         for row in &self.rows {
-            text.extend(row.name.chars().filter(|letter| !letter.is_control()));
+            let name = printable(row.name.as_bytes());
+            text += &if name.starts_with('"') { format!("\"{}\"", name.replace('"', "\"\"")) } else { name };
             for round in 0..self.rounds.len() {
                 let met = row.met.get(&round).into_iter().flatten();
                 let cells: Vec<String> = met.map(|met| met.cell()).collect();
@@ -243,7 +245,7 @@ impl RoundTable {
 
     /// The event as a tournament report; `None`: a player has several games in a round, for which that has no place.
     pub fn trf(&self) -> Option<String> {
-        let plain = |text: &str| text.chars().filter(|letter| !letter.is_control()).collect::<String>();
+        let plain = |text: &str| printable(text.as_bytes());
         let mut text =
             format!("012 {}\n062 {}\n092 {}\n", plain(&self.name), self.rows.len(), plain(&self.format));
         for (rank, row) in (1..).zip(&self.rows) {
@@ -312,6 +314,18 @@ mod tests {
             japanese.contains("☗3○") && japanese.contains("不戦勝") && japanese.contains("☖1●不戦"),
             "{japanese}"
         );
+    }
+
+    #[test]
+    fn no_name_of_a_table_hides_a_character_or_becomes_another_one() {
+        let mut table = table();
+        let names = ["a\0b\t\u{1b}", "\"c\"", "\u{202e}b"];
+        table.rows.iter_mut().zip(names).for_each(|(row, name)| row.name = name.to_owned());
+        let tsv = table.tsv();
+        for name in ["\na\\u{0}b\\t\\u{1b}\t3b+", "\n\"\"\"c\"\"\"\t", "\n\\u{202e}b\t"] {
+            assert!(tsv.contains(name), "{tsv}");
+        }
+        assert!(table.trf().unwrap().contains(" \\u{202e}b "));
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Gate {
 
     fn may_pass(&self, request: &Request, peer: Peer) -> Result<(), Refusal> {
         let headers = request.headers();
-        may_speak(peer, headers)?;
+        may_speak(peer, headers).map_err(|_| Refusal::forbidden(Language::desk_is_of_this_machine))?;
         let is_order = !matches!(*request.method(), Method::GET | Method::HEAD);
         let is_refused = if is_order { !is_own(headers) } else { is_drawn_in(request) };
         if is_refused { Err(Refusal::forbidden(Language::out_of_date)) } else { Ok(()) }

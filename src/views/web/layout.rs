@@ -3,7 +3,7 @@
 
 use crate::{
     Site, assets,
-    refusals::{Refusal, is_read_by_programs},
+    refusals::{Refusal, is_read_by_programs, refusal_of},
     visitor::{Theme, Visitor},
 };
 use axum::{
@@ -90,7 +90,7 @@ pub(crate) async fn respond(
     if let Some(page) = response.extensions_mut().remove::<Page>() {
         return framed(&page, StatusCode::OK, &frame(), visitor);
     }
-    match response.extensions_mut().remove::<Refusal>() {
+    match refusal_of(&mut response).await {
         Some(refusal) if for_programs => refusal.in_json(),
         Some(refusal) => {
             let frame = frame();

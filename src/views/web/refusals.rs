@@ -115,6 +115,17 @@ impl From<JoinError> for Refusal {
     }
 }
 
+/// The refusal that an answer is; one of a request that the server could not read for its handler says what of it.
+pub async fn refusal_of(answer: &mut Response) -> Option<Refusal> {
+    let refusal = answer.extensions_mut().remove();
+    if refusal.is_some() || answer.status() != StatusCode::BAD_REQUEST {
+        return refusal;
+    }
+    let said = to_bytes(std::mem::take(answer.body_mut()), SENTENCE).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    Some(Refusal::bad(|words| words.request_cannot_be_read(said.rsplit("string: ").next().unwrap_or(&said))))
+}
+
 /// True if all of a path is JSON, also refusals of the server itself.
 pub fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/")
@@ -162,6 +173,26 @@ mod tests {
         let answer = in_json(answer).await;
         let status = answer.status().as_u16();
         (status, String::from_utf8(to_bytes(answer.into_body(), 1000).await.unwrap().to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_query_that_cannot_be_read_is_refused_in_a_sentence() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Asked {
+            #[allow(dead_code)]
+            game: u64,
+        }
+        let uri = "/events?game=x".parse().unwrap();
+        let read = axum::extract::Query::<Asked>::try_from_uri(&uri).map(|_| ());
+        let refusal = refusal_of(&mut read.into_response()).await.unwrap();
+        assert_eq!(refusal.status, StatusCode::BAD_REQUEST);
+        assert_eq!(
+            refusal.message.text(Language::English),
+            "the address or the form has a value that cannot be read: game: invalid digit found in string"
+        );
+        let own = Refusal::bad(Language::too_many_viewers);
+        assert_eq!(refusal_of(&mut own.clone().into_response()).await, Some(own));
+        assert_eq!(refusal_of(&mut (StatusCode::OK, "fine").into_response()).await, None);
     }
 
     #[tokio::test]

@@ -100,11 +100,6 @@ impl FrameId {
         let (seq, number) = place.split_once('-')?;
         Some(Self { event: event.parse().ok()?, seq: seq.parse().ok()?, number: number.parse().ok()? })
     }
-
-    /// True if who has seen this frame can go on with one of that event. Before the first look no event is known.
-    pub fn leads_to(self, event: i64) -> bool {
-        self.seq == 0 || self.event == event
-    }
 }
 
 impl std::fmt::Display for FrameId {
@@ -116,6 +111,8 @@ impl std::fmt::Display for FrameId {
 /// Sends frames, and keeps the last of them.
 #[derive(Debug)]
 pub struct Relay {
+    /// Number of the frame before the first one of this run.
+    first: u64,
     kept: Mutex<Kept>,
     frames: broadcast::Sender<Arc<Frame>>,
 }
@@ -143,6 +140,7 @@ impl Relay {
     pub fn new(first: u64) -> Self {
         let last = FrameId { event: 0, seq: 0, number: first };
         Self {
+            first,
             kept: Mutex::new(Kept { ring: VecDeque::new(), bytes: 0, last }),
             frames: broadcast::Sender::new(BEHIND),
         }
@@ -210,18 +208,25 @@ impl Relay {
         Duration::from_millis(u64::try_from(bytes.saturating_mul(1000) / FLOW).unwrap_or(u64::MAX))
     }
 
-    /// Follows from now on; `seen` is the last frame that the viewer has seen.
-    pub fn follow(&self, seen: Option<FrameId>) -> (broadcast::Receiver<Arc<Frame>>, Missed) {
+    /// True if a viewer who has seen a frame can go on with one of that event. Before the first look of this run no event was
+    /// known.
+    pub fn leads_to(&self, seen: FrameId, event: i64) -> bool {
+        seen.event == event || seen.event == 0 && seen.seq == 0 && seen.number >= self.first
+    }
+
+    /// Follows from now on; `seen` is the last frame that the viewer has seen, or an id that cannot be read.
+    pub fn follow(&self, seen: Option<Option<FrameId>>) -> (broadcast::Receiver<Arc<Frame>>, Missed) {
         // Under the lock, so that no frame is neither missed nor received.
         let kept = self.kept();
         let receiver = self.frames.subscribe();
         let missed = match seen {
             None => Missed::Frames(vec![]),
+            Some(None) => Missed::Whole,
+            Some(Some(seen)) if kept.last.seq > 0 && !self.leads_to(seen, kept.last.event) => Missed::Whole,
             // The past was still being read then, and the frame after that has none of it.
-            Some(seen) if seen.seq == 0 => Missed::Since(0),
-            Some(seen) if kept.last.seq > 0 && !seen.leads_to(kept.last.event) => Missed::Whole,
-            Some(seen) if seen.number == kept.last.number => Missed::Frames(vec![]),
-            Some(seen) => match kept.ring.iter().position(|frame| frame.id.number == seen.number + 1) {
+            Some(Some(seen)) if seen.seq == 0 => Missed::Since(0),
+            Some(Some(seen)) if seen.number == kept.last.number => Missed::Frames(vec![]),
+            Some(Some(seen)) => match kept.ring.iter().position(|frame| frame.id.number == seen.number + 1) {
                 Some(at) => Missed::Frames(kept.ring.range(at..).cloned().collect()),
                 None => Missed::Since(seen.seq),
             },
@@ -256,7 +261,7 @@ mod tests {
 
     #[test]
     fn whoever_returns_gets_the_frames_in_between_or_is_sent_to_the_store() {
-        let (relay, id) = (Relay::new(1000), FrameId::read);
+        let (relay, id) = (Relay::new(1000), |text: &str| Some(FrameId::read(text)));
         relay.send(vec![], None, (9, 5), 0);
         assert!(
             matches!(relay.follow(id("0-0-1000")).1, Missed::Since(0)),
@@ -269,7 +274,7 @@ mod tests {
         assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
         assert!(matches!(relay.follow(id("9-8-1004")).1, Missed::Frames(frames) if frames.is_empty()));
         assert!(matches!(relay.follow(id("9-4-77")).1, Missed::Since(4)), "a frame of an earlier run");
-        for foreign in ["8-6-1002", "8-8-1004", "8-4-77"] {
+        for foreign in ["8-6-1002", "8-8-1004", "8-4-77", "0-0-0", "0-0-999", "0-6-1002", "8-0-1000"] {
             let missed = relay.follow(id(foreign)).1;
             assert!(matches!(missed, Missed::Whole), "another event at this address: {missed:?}");
         }
@@ -286,7 +291,7 @@ mod tests {
         let relay = Relay::new(0);
         relay.send(vec![], None, (9, 1), 0);
         relay.send(vec![told(2)], None, (9, 2), 0);
-        let Missed::Frames(frames) = relay.follow(FrameId::read("9-1-1")).1 else { panic!() };
+        let Missed::Frames(frames) = relay.follow(Some(FrameId::read("9-1-1"))).1 else { panic!() };
         let text = String::from_utf8(frames[0].text(None).to_vec()).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("data: ")).count(), 1);
         assert_eq!(text.trim_end().lines().count(), 3);

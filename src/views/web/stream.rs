@@ -42,11 +42,11 @@ pub async fn events(
     Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let returned = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(FrameId::read);
-    let seen = returned.or_else(|| asked.since.as_deref().and_then(FrameId::read));
+    let returned = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default());
+    let seen = returned.or(asked.since.as_deref()).map(FrameId::read);
     let game = asked.game.map(GameId);
     let (receiver, missed) = site.0.relay.follow(seen);
-    let seen = seen.unwrap_or_else(|| site.0.relay.last());
+    let seen = seen.flatten().unwrap_or_else(|| site.0.relay.last());
     let mut first = VecDeque::from([Bytes::from_static(b"retry: 2000\n\n")]);
     match missed {
         Missed::Whole => first.push_back(event("reset", site.0.relay.last(), "{}").into()),
@@ -104,7 +104,7 @@ impl Viewer {
                     if frame.is_beginning() {
                         let (id, game) = (self.site.0.relay.last(), self.game);
                         let ask = move |desk: &mut Desk| since(desk, seen.seq, game);
-                        let text = match seen.leads_to(id.event) {
+                        let text = match self.site.0.relay.leads_to(seen, id.event) {
                             true => self.site.ask_for(self.origin, ask).await.ok().flatten(),
                             false => None,
                         };
@@ -185,6 +185,26 @@ mod tests {
         let operation = Operation { number: 1, by, reason, undoes: None, action };
         journal.happened(Entry::Operator(Box::new(operation)));
         journal.finish().unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_id_that_cannot_be_read_is_that_of_another_event() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("event.db");
+        play(&path, &[(1, 0, 1)]);
+        let site = site_of(&path, "e");
+        for (header, since) in
+            [(Some("x"), None), (None, Some("1-2")), (Some("99999999999999999999-1-1"), None)]
+        {
+            let mut headers = HeaderMap::new();
+            header.map(|id| headers.insert("last-event-id", id.parse().unwrap()));
+            let asked = Asked { since: since.map(str::to_owned), game: None };
+            let viewer = events(State(site.clone()), Query(asked), headers).await.unwrap();
+            let mut body = viewer.into_body().into_data_stream();
+            let _retry = body.next().await.unwrap().unwrap();
+            let told = body.next().await.unwrap().unwrap();
+            assert!(told.starts_with(b"event: reset\n"), "{header:?} {since:?}: {told:?}");
+        }
     }
 
     #[tokio::test]

@@ -414,6 +414,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_guide_names_the_orders_that_need_a_reason() {
+        let guide = include_str!("../../../guide/hosting.md");
+        let line = guide.lines().find(|line| line.contains("want a reason")).unwrap();
+        let (named, _) = line.split_once(" want a reason").unwrap();
+        let mut named: Vec<_> = named.split('`').skip(1).step_by(2).collect();
+        let needs = include_str!("command.rs").lines().filter(|line| line.ends_with(" reason {"));
+        let mut needs: Vec<_> = needs.filter_map(|line| line.split('"').nth(1)).collect();
+        named.sort_unstable();
+        needs.sort_unstable();
+        assert_eq!(named, needs);
+    }
+
+    #[test]
     fn a_command_is_read_from_texts_as_from_json() {
         let field = |name: &str| match name {
             "game" | "appeal" | "number" | "points" => "7".to_owned(),

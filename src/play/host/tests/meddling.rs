@@ -67,6 +67,16 @@ fn a_third_client_can_watch_a_game_but_not_affect_it() {
 }
 
 #[test]
+fn a_login_whose_game_is_misspelt_is_refused_with_a_line_and_may_be_repeated() {
+    let host = Host::start(ServeConfig::default());
+    let mut player = host.connect();
+    player.say("LOGIN kuma t-600-10f,t");
+    player.hears(&["LOGIN:incorrect", "game name should consist of three parts like game-1500-60."]);
+    player.say("LOGIN kuma t-600-10F,t");
+    assert!(player.line().unwrap().starts_with("LOGIN:kuma"));
+}
+
+#[test]
 fn control_characters_of_names_and_comments_reach_no_terminal_record_or_database() {
     let mut host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
     let long = "x".repeat(33);

@@ -43,7 +43,6 @@ impl Arbitration {
             }
             Action::Disqualified { player, stage, round, holds, .. } => {
                 self.disqualifications.push(((*stage, *round), *player, *holds));
-                self.withdrawals.push(((*stage, *round), *player, *holds));
             }
             Action::Placed { player, below, stage, holds, .. } => match holds {
                 true => self.places.push((*stage, [*player, *below])),
@@ -109,6 +108,12 @@ impl Arbitration {
         self.places.iter().filter(move |(of, _)| *of == stage).map(|(_, places)| *places)
     }
 
+    /// The number of the operation that has disqualified a player.
+    pub fn disqualification(&self, player: PlayerId) -> Option<u64> {
+        let is_it = |of: &Action| matches!(of, Action::Disqualified { player: out, .. } if *out == player);
+        self.decisions.iter().find(|(_, made)| is_it(&made.action)).map(|(_, made)| made.number)
+    }
+
     /// The operations that changed the table of a stage: penalties, disqualifications, places.
     pub fn decisions(&self, stage: u8) -> impl Iterator<Item = &Operation> {
         let changed = move |(of, operation): &&(u8, Operation)| match operation.action {
@@ -118,15 +123,16 @@ impl Arbitration {
         self.decisions.iter().filter(changed).map(|(_, operation)| operation)
     }
 
-    /// True if a player plays no game of that round, because it had withdrawn before.
+    /// True if a player plays no game of that round, because it had withdrawn or was disqualified before.
     pub fn is_out(&self, player: PlayerId, round: When) -> bool {
         let before = |(when, of, _): &&(When, PlayerId, bool)| *of == player && *when < round;
-        self.withdrawals.iter().rfind(before).is_some_and(|(_, _, is_out)| *is_out)
+        let last = [&self.withdrawals, &self.disqualifications].map(|decided| decided.iter().rfind(before));
+        last.into_iter().flatten().any(|(_, _, is_out)| *is_out)
     }
 
-    /// True if nobody has ever withdrawn.
+    /// True if nobody has ever withdrawn or was disqualified.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.withdrawals.is_empty()
+        self.withdrawals.is_empty() && self.disqualifications.is_empty()
     }
 
     /// Number of these players who play in a round.
@@ -137,7 +143,7 @@ impl Arbitration {
         }
     }
 
-    /// True if a player has withdrawn, and not come back.
+    /// True if a player has withdrawn and not come back, or is disqualified.
     pub fn has_withdrawn(&self, player: PlayerId) -> bool {
         self.is_out(player, (u8::MAX, u32::MAX))
     }

@@ -45,14 +45,6 @@ impl Wdl {
         Self { wins: self.losses, draws: self.draws, losses: self.wins }
     }
 
-    fn less(self, other: Self) -> Self {
-        Self {
-            wins: self.wins - other.wins,
-            draws: self.draws - other.draws,
-            losses: self.losses - other.losses,
-        }
-    }
-
     pub(crate) fn of(&mut self, half_points: u8) -> &mut u64 {
         match half_points {
             0 => &mut self.losses,
@@ -122,7 +114,7 @@ impl Record {
         self.lost_by.get(cause).copied().unwrap_or(0)
     }
 
-    fn count(&mut self, color: Color, outcome: Outcome, step: fn(&mut u64)) {
+    fn count(&mut self, color: Color, outcome: Outcome, step: impl Fn(&mut u64) + Copy) {
         let Some(half_points) = outcome.half_points(color) else { return };
         step(match color {
             Color::Black => self.black.of(half_points),
@@ -133,7 +125,7 @@ impl Record {
             1 => &mut self.drawn_by,
             _ => &mut self.won_by,
         };
-        count_cause(causes, outcome, step);
+        count_in(causes, outcome.cause(), step);
     }
 }
 
@@ -141,11 +133,11 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-fn count_cause(causes: &mut Causes, outcome: Outcome, step: fn(&mut u64)) {
-    let count = causes.entry(outcome.cause()).or_default();
+fn count_in<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, key: K, step: impl Fn(&mut u64)) {
+    let count = counts.entry(key).or_default();
     step(count);
     if *count == 0 {
-        causes.remove(outcome.cause());
+        counts.remove(&key);
     }
 }
 
@@ -159,6 +151,9 @@ fn down(count: &mut u64) {
     *count = count.saturating_sub(1);
 }
 
+/// A kind of ending: black, white, and the outcome with whether it counts.
+type Ending = (PlayerId, PlayerId, (Outcome, bool));
+
 /// Colour-swapped pairs of games by the half points of the tested side: `[LL, LD, WL + DD, WD, WW]`.
 pub type Pentanomial = [u64; 5];
 
@@ -170,6 +165,9 @@ pub struct Tally {
     /// By (black, white), from black's side; pairs that have not met are absent. Serialized as a list.
     #[serde(serialize_with = "crosstable")]
     pub met: BTreeMap<(PlayerId, PlayerId), Wdl>,
+    /// How often games ended.
+    #[serde(skip)]
+    endings: BTreeMap<Ending, u64>,
     /// What the games tell of strength: the one count of it, which every statistic reads.
     pub evidence: Evidence,
 }
@@ -184,8 +182,9 @@ pub struct Evidence {
     /// Serialized as a list.
     #[serde(serialize_with = "pentanomials")]
     pub pairs: BTreeMap<(PlayerId, PlayerId), Pentanomial>,
-    /// The same pairs, all players together, by the half points of black in both games.
-    pub pairs_of_black: Pentanomial,
+    /// The same pairs by the half points of black in both games.
+    #[serde(skip)]
+    pub(super) pairs_of_black: BTreeMap<(PlayerId, PlayerId), Pentanomial>,
     /// Those pairs of which both games have the same moves, by (lower id, higher id).
     #[serde(skip)]
     alike: BTreeMap<(PlayerId, PlayerId), u64>,
@@ -220,23 +219,22 @@ impl Tally {
         self.met.values().map(|wdl| wdl.games()).sum()
     }
 
-    /// The counts without the results of some players, as if their games had not been played. How games ended stays counted.
+    /// The counts without some players, as if their games had not been played.
     pub(super) fn without(&self, out: &BTreeSet<PlayerId>) -> Self {
         let mut left = self.clone();
         let stays = |players: &(PlayerId, PlayerId)| !out.contains(&players.0) && !out.contains(&players.1);
-        for (&(black, white), &games) in self.met.iter().filter(|(players, _)| !stays(players)) {
-            let of_black = &mut left.players[black.index()].black;
-            *of_black = of_black.less(games);
-            let of_white = &mut left.players[white.index()].white;
-            *of_white = of_white.less(games.reversed());
+        for (&ending, &games) in
+            self.endings.iter().filter(|((black, white, _), _)| !stays(&(*black, *white)))
+        {
+            left.count_ending(ending, |count| *count -= games);
         }
         for player in out {
-            let record = &mut left.players[player.index()];
-            (record.byes, record.bye_half_points) = (0, 0);
+            left.players[player.index()] = Record::default();
         }
         left.met.retain(|players, _| stays(players));
         left.evidence.met.retain(|players, _| stays(players));
         left.evidence.pairs.retain(|players, _| stays(players));
+        left.evidence.pairs_of_black.retain(|players, _| stays(players));
         left
     }
 
@@ -307,8 +305,7 @@ impl Tally {
 
     fn count(&mut self, pairing: &Pairing, outcome: Outcome, is_new: bool, step: fn(&mut u64)) {
         let Some(half_points) = outcome.black_half_points() else { return };
-        self.players[pairing.black.index()].count(Color::Black, outcome, step);
-        self.players[pairing.white.index()].count(Color::White, outcome, step);
+        self.count_ending((pairing.black, pairing.white, (outcome, true)), step);
         let key = (pairing.black, pairing.white);
         step(self.met.entry(key).or_default().of(half_points));
         if is_new {
@@ -322,18 +319,24 @@ impl Tally {
     }
 
     pub(super) fn add_uncounted(&mut self, pairing: &Pairing, outcome: Outcome) {
-        self.count_uncounted(pairing, outcome, up);
+        self.count_ending((pairing.black, pairing.white, (outcome, false)), up);
     }
 
     /// Takes back a game that did not count.
     pub(super) fn take_back_uncounted(&mut self, pairing: &Pairing, outcome: Outcome) {
-        self.count_uncounted(pairing, outcome, down);
+        self.count_ending((pairing.black, pairing.white, (outcome, false)), down);
     }
 
-    fn count_uncounted(&mut self, pairing: &Pairing, outcome: Outcome, step: fn(&mut u64)) {
-        for player in [pairing.black, pairing.white] {
-            count_cause(&mut self.players[player.index()].uncounted, outcome, step);
+    fn count_ending(&mut self, ending: Ending, step: impl Fn(&mut u64) + Copy) {
+        let (black, white, (outcome, counts)) = ending;
+        for (player, color) in [(black, Color::Black), (white, Color::White)] {
+            let record = &mut self.players[player.index()];
+            match counts {
+                true => record.count(color, outcome, step),
+                false => count_in(&mut record.uncounted, outcome.cause(), step),
+            }
         }
+        count_in(&mut self.endings, ending, step);
     }
 
     pub(super) fn add_pair(&mut self, pairing: &Pairing, pair: Pair) {
@@ -368,7 +371,8 @@ impl Evidence {
             self.alike.retain(|_, pairs| *pairs > 0);
         }
         if let Some(of_black) = pair.of_black {
-            step(&mut self.pairs_of_black[usize::from(of_black)]);
+            step(&mut self.pairs_of_black.entry(key).or_default()[usize::from(of_black)]);
+            self.pairs_of_black.retain(|_, pairs| *pairs != [0; 5]);
         }
     }
 }

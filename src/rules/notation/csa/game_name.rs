@@ -166,15 +166,23 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Why a password that means a game does not name one: two times follow a name, or a comma nothing. Others are a trip.
+    pub fn fault(password: &str) -> Option<BadGameName> {
+        let (name, _) = wished(password.split(',').next().unwrap_or_default());
+        let is_time = |part: &&str| part.starts_with(|first: char| first.is_ascii_digit());
+        let parts: Vec<&str> = name.rsplitn(3, '-').collect();
+        let means_game = password.starts_with(',') || parts.len() == 3 && parts[..2].iter().all(is_time);
+        means_game.then(|| name.parse::<GameName>().err()).flatten()
+    }
+
     /// Reads a password.
     pub fn read(password: &str) -> Self {
         let (name, trip) =
             password.split_once(',').map_or((password, None), |(name, trip)| (name, Some(trip)));
-        match game_and_wish(name) {
-            Some((game, wish)) => {
-                Self { game, wish, trip: trip.filter(|trip| !trip.is_empty()).map(str::to_owned) }
-            }
-            None => {
+        let (name, wish) = wished(name);
+        match name.parse() {
+            Ok(game) => Self { game, wish, trip: trip.filter(|trip| !trip.is_empty()).map(str::to_owned) },
+            Err(_) => {
                 let game =
                     GameName { text: "default-1500-0".to_owned(), seconds: [1500, 0, 0], stop_watch: false };
                 Self { game, wish: Wish::Either, trip: Some(password.to_owned()) }
@@ -183,13 +191,11 @@ impl Entry {
     }
 }
 
-fn game_and_wish(text: &str) -> Option<(GameName, Wish)> {
+fn wished(text: &str) -> (&str, Wish) {
     let suffixes = [("-B", Wish::Black), ("-b", Wish::Black), ("-W", Wish::White), ("-w", Wish::White)];
-    let (name, wish) = suffixes
-        .iter()
-        .find_map(|(suffix, wish)| text.strip_suffix(suffix).map(|name| (name, *wish)))
-        .unwrap_or((text, Wish::Either));
-    name.parse().ok().map(|game| (game, wish))
+    let found =
+        suffixes.iter().find_map(|(suffix, wish)| text.strip_suffix(suffix).map(|name| (name, *wish)));
+    found.unwrap_or((text, Wish::Either))
 }
 
 /// The public id of a player: the name and, with a trip, `+` and the MD5 of the trip in hex. The hash is unsalted and
@@ -296,6 +302,18 @@ mod tests {
         assert_eq!(read("t-300-10F-b,x,y"), ("t-300-10F".to_owned(), Wish::Black, trip("x,y")));
         assert_eq!(read("t-300-10-W"), ("t-300-10".to_owned(), Wish::White, None));
         assert_eq!(read("pass1"), ("default-1500-0".to_owned(), Wish::Either, trip("pass1")));
+    }
+
+    #[test]
+    fn a_password_that_means_a_game_names_one() {
+        for bad in ["g-600-10f", "g-1.5-10", "g-600-99999999999", "-600-10,trip", ",trip", "g-600-10f-B,trip"]
+        {
+            assert!(Entry::fault(bad).is_some(), "{bad}");
+        }
+        for good in ["g-600-10", "g-300-10F-W,a,b-1-2x", "pass1", "my-own-secret", "two-3", "a,b-c", "g-0-0"]
+        {
+            assert_eq!(Entry::fault(good), None, "{good}");
+        }
     }
 
     #[test]

@@ -7,12 +7,12 @@ use unicode_width::UnicodeWidthChar;
 /// Number of players with a colour of their own in pictures; the others share a neutral one.
 pub const SERIES: usize = 8;
 
-/// Removes characters from foreign text that are invisible, change the direction of text or are not allowed in XML.
-/// The template escapes `<` and `&`.
+/// Removes characters from foreign text that are invisible, change the direction of text or are not allowed in XML. Lines
+/// stay lines. The template escapes `<` and `&`.
 pub fn plain(text: &str) -> String {
     let is_mark = |c: char| ('\u{300}'..'\u{370}').contains(&c);
     let is_hidden = |c: char| notation::is_hidden(c) || (c.width() == Some(0) && !is_mark(c));
-    text.chars().map(|c| if is_hidden(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if c != '\n' && is_hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// Numbers with the signs for minus and for an error instead of hyphens.

@@ -78,6 +78,7 @@ fn names_are_shortened_by_columns_and_lose_invisible_characters() {
     assert_eq!(short("将棋エンジン", 7), "将…ン");
     assert_eq!(short("abc", 3), "abc");
     assert_eq!(plain("a\u{200b}\u{1b}[2Jb"), "a\u{fffd}\u{fffd}[2Jb");
+    assert_eq!(plain("two\nlines\r"), "two\nlines\u{fffd}");
     assert_eq!(plain("e\u{301}"), "e\u{301}", "accents stay");
 }
 

@@ -386,6 +386,24 @@ fn a_disqualification_holds_for_the_rounds_that_are_paired_after_it() {
 }
 
 #[test]
+fn a_disqualification_and_a_withdrawal_are_taken_back_each_by_itself() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 4, 1);
+    let (player, stage, round) = (PlayerId(0), 0, 0);
+    let withdrawn = |holds| Action::Withdrawn { player, name: String::new(), stage, round, holds };
+    let disqualified = |holds| Action::Disqualified { player, name: String::new(), stage, round, holds };
+    for (action, is_out) in [
+        (disqualified(true), true),
+        (withdrawn(false), true),
+        (withdrawn(true), true),
+        (disqualified(false), true),
+        (withdrawn(false), false),
+    ] {
+        decided(&mut host, action);
+        assert_eq!(host.standings.arbitration().has_withdrawn(player), is_out);
+    }
+}
+
+#[test]
 fn after_a_withdrawal_nobody_has_a_second_bye_while_another_had_none() {
     let mut host = Host::new(&[stage(Format::Swiss { rounds: 6 }, 1)], 10, 1);
     play_round(&mut host);
