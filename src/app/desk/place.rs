@@ -1,7 +1,6 @@
 //! The directory of a desk: names of files in it, and how they are written.
 
 use crate::engine::refused;
-use axum::http::StatusCode;
 use notation::{is_hidden, no_device, record::Format};
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 use plan::Event;
@@ -76,7 +75,7 @@ impl Place {
     /// When there is no such event.
     pub fn existing(&self, event: &str) -> Result<PathBuf, Refusal> {
         let file = self.file(event).filter(|file| file.is_file());
-        file.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, Language::no_such_event))
+        file.ok_or_else(|| Refusal::bad(Language::no_such_event))
     }
 
     /// A database or a record of the directory by its key: `NAME`, or `study/NAME`.

@@ -11,7 +11,6 @@ use crate::{
 };
 use axum::{
     extract::{Multipart, State, multipart::MultipartError},
-    http::StatusCode,
     response::Response,
 };
 use event::{find_event, hall::Order};
@@ -113,7 +112,7 @@ impl Desk {
     /// The database of an event of the pages, and its name there: `NAME` is an event of the directory, `KEY/EVENT` one of
     /// a database of the study.
     pub(crate) fn source(&self, name: &str) -> Result<(PathBuf, String), Refusal> {
-        let none = || Refusal::new(StatusCode::NOT_FOUND, Language::no_such_event);
+        let none = || Refusal::bad(Language::no_such_event);
         let place = &self.0.place;
         if let Some((key, event)) = parted(name) {
             return Ok((
