@@ -723,8 +723,8 @@ mod tests {
                 std::fs::remove_file(hall.directory.join("cup.toml")).unwrap();
                 hall.take(Change::Removed("cup.toml".to_owned()), events);
                 hall.obey(Order::Finish("cup".to_owned()), events);
-                assert!(events["cup"].cue.shutdown.is_finishing() && hall.held.lock().contains("cup"));
-                hall.note(events, ("cup".to_owned(), Ok(State::Stopped)));
+                assert!(events["cup"].cue.reins.shutdown.is_finishing() && hall.held.lock().contains("cup"));
+                hall.note(events, "cup", Ok(EventState::Stopped));
                 assert!(events.is_empty());
                 assert_eq!(hall.held.lock().contains("cup"), is_held, "{terms}");
             });
