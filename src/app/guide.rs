@@ -148,6 +148,19 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_to_the_configuration_names_every_ending() {
+        use referee::{AbortBy, DrawBy, WinBy};
+        let (_, list) = include_str!("../guide/configuration.md").split_once("The endings are ").unwrap();
+        let (list, _) = list.split_once("\n\n").unwrap();
+        let drawn = DrawBy::ALL.iter().map(|by| by.name());
+        let names = WinBy::ALL.iter().map(|by| by.name()).chain(drawn);
+        for name in names.chain(AbortBy::ALL.iter().map(|by| by.name())) {
+            let (name, end) = name.split_once(':').map_or((name, "`"), |(family, _)| (family, ":KIND`"));
+            assert!(list.contains(&format!("`{name}{end}")), "{name}");
+        }
+    }
+
+    #[test]
     fn every_path_that_the_architecture_guide_names_exists() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let text = include_str!("../guide/architecture.md");

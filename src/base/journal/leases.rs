@@ -2,6 +2,7 @@
 
 use crate::{
     EventId, Store, StoreError, Writer, now,
+    read::LOST_BY_FAULT,
     row::{bad, int, unsigned},
 };
 use contest::schedule::Pairing;
@@ -111,13 +112,15 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn machines(&self, EventId(event): EventId, until: i64) -> Result<Vec<MachineCounts>, StoreError> {
-        let games = "SELECT machine, count(*),
+        let games = format!(
+            "SELECT machine, count(*),
                 coalesce(sum(result = iif(black < white, 'black', 'white')), 0),
                 coalesce(sum(result = 'draw'), 0),
                 coalesce(sum(result = iif(black < white, 'white', 'black')), 0),
                 coalesce(sum(cause = 'time'), 0),
-                coalesce(sum(cause IN ('disconnection', 'illegal-declaration') OR cause LIKE 'illegal-move:%'), 0)
-             FROM games WHERE event = ? AND state = 'counted' AND ended_at <= ? GROUP BY machine ORDER BY machine";
+                coalesce(sum({LOST_BY_FAULT} AND cause <> 'time'), 0)
+             FROM games WHERE event = ? AND state = 'counted' AND ended_at <= ? GROUP BY machine ORDER BY machine"
+        );
         let given =
             "SELECT machine, sum(committed_at IS NULL), min(clock_scale), max(clock_scale) FROM leases
              WHERE event = ? GROUP BY machine ORDER BY machine";
@@ -133,7 +136,7 @@ impl Store {
                 return Ok(vec![]);
             }
             let mut machines = vec![];
-            add(&mut machines, conn.prepare(games)?.query((event, until))?, played)?;
+            add(&mut machines, conn.prepare(&games)?.query((event, until))?, played)?;
             add(&mut machines, conn.prepare(given)?.query([event])?, given_to)?;
             add(&mut machines, conn.prepare(repeats)?.query([event])?, compared)?;
             Ok(machines)

@@ -137,7 +137,7 @@ impl FaultWatch {
     }
 
     fn fold(&mut self, pairing: &Pairing, outcome: Outcome) {
-        if matches!(outcome, Outcome::Win { by: WinBy::Default, .. }) {
+        if matches!(outcome, Outcome::Win { by, .. } if by.is_default()) {
             return;
         }
         let faulted = match outcome {
@@ -181,7 +181,7 @@ impl Watched {
 
 /// True if a game with this outcome was decided by a fault of the loser, or by default.
 pub fn is_faulted(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Win { by, .. } if by.is_fault() || by == WinBy::Default)
+    matches!(outcome, Outcome::Win { by, .. } if by.is_fault() || by.is_default())
 }
 
 #[cfg(test)]

@@ -78,6 +78,16 @@ impl WinBy {
             | Self::Ruling => false,
         }
     }
+
+    /// True if the game was won without play: it is no meeting of the two, and says nothing about either engine.
+    pub fn is_default(self) -> bool {
+        match self {
+            Self::Default => true,
+            Self::Mate | Self::Resignation | Self::Declaration | Self::PerpetualCheck => false,
+            Self::Time | Self::Disconnection | Self::Adjudication | Self::Ruling => false,
+            Self::IllegalMove(_) | Self::IllegalAction | Self::IllegalDeclaration => false,
+        }
+    }
 }
 
 /// The rule that an illegal move broke.

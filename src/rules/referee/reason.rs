@@ -129,6 +129,9 @@ mod tests {
         ] {
             assert_eq!(reason(outcome, evidence).as_deref(), phrase, "{outcome}: {evidence}");
         }
+        for &by in WinBy::ALL.iter().filter(|by| by.is_fault()) {
+            assert!(reason(lost(by), "black: x").is_some(), "the report of the game tells {by:?}");
+        }
         let long = format!("black: {}", "角".repeat(1000));
         let phrase = reason(lost(WinBy::IllegalMove(Foul::Unreadable)), &long).unwrap();
         assert!(phrase.chars().count() < 200, "{phrase}");

@@ -158,6 +158,9 @@ mod tests {
                 assert_eq!(outcome(&record), of);
                 assert_eq!(record.winner().map(Color::from), of.winner(), "{of}");
             }
+            let word = of.cause().split(':').next().unwrap_or_default();
+            let is_listed = |line: &str| line.starts_with("//! |") && line.contains(&format!("`{word}"));
+            assert!(include_str!("lib.rs").lines().any(is_listed), "the table of endings has {word}");
         }
     }
 

@@ -11,14 +11,15 @@
 //! | `mate`, `resignation`, `time` | the side to move is mated, resigns, oversteps | |
 //! | `declaration` | the side to move declares | by the try rule, where the winner moved last |
 //! | `illegal-move:..` | the loser's foul | which foul it was |
+//! | `illegal-action` | the loser's foul | always |
 //! | `illegal-declaration` | the loser's foul, in CSA a refused declaration | |
 //! | `perpetual-check` | perpetual check | |
 //! | `default` | win or loss by default | |
-//! | `disconnection`, `adjudication` | a resignation if the loser is to move, else its foul | always |
+//! | `disconnection`, `adjudication`, `ruling` | a resignation if the loser is to move, else its foul | always |
 //! | `sennichite`, `max-moves`, `impasse` | the same | |
-//! | `draw-adjudication` | a draw | |
+//! | `draw-adjudication`; `ruling` of a draw | a draw | `ruling` |
 //! | `no-result` | none, or that of the imported record: interrupted, a sealed move, .. | |
-//! | `server`, `stopped`, `not-started` | interrupted | always |
+//! | `server`, `stopped`, `not-started`, `missing`, `annulled` | interrupted | always |
 //!
 //! The comment reads `renmei: black wins by disconnection`; an import understands it. A record without an ending ends
 //! as the rules have it (mate, repetition) if they apply. Otherwise, and with an ending that names neither a winner nor a

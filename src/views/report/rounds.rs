@@ -10,7 +10,7 @@ use contest::standings::Standings;
 use journal::{EventSummary, Moves, Store};
 use notation::printable;
 use referee::{
-    AbortBy, Color, Outcome, WinBy,
+    AbortBy, Color, Outcome,
     entry::{GameId, PlayerId},
     pairing::Pairing,
     points::Points,
@@ -150,7 +150,7 @@ impl RoundTable {
         for (pairing, outcome) in games {
             let Pairing { stage, round, black, white, .. } = pairing;
             let is_missed = matches!(outcome, Outcome::Aborted { by: AbortBy::Missing });
-            let by_default = is_missed || matches!(outcome, Outcome::Win { by: WinBy::Default, .. });
+            let by_default = is_missed || matches!(outcome, Outcome::Win { by, .. } if by.is_default());
             if !is_missed && !outcome.counts() || standings.is_struck(&pairing) {
                 continue;
             }
@@ -272,7 +272,10 @@ impl RoundTable {
 mod tests {
     use super::*;
     use contest::stage::{Format, Stage};
-    use referee::entry::{Entry, GameEnded};
+    use referee::{
+        WinBy,
+        entry::{Entry, GameEnded},
+    };
 
     /// Three players and three rounds: `あい` beats `b`, then draws with `c`, who does not come to the last game.
     fn table() -> RoundTable {

@@ -4,7 +4,7 @@ use super::{Ranges, Sequence, TestCounts, Wdl};
 use crate::fault_limit::is_faulted;
 use crate::{scoring::Scoring, stage::Stage};
 use referee::{
-    Color, Outcome, WinBy,
+    Color, Outcome,
     distinct::{Distinct, GameKey},
     ids::PlayerId,
     pairing::Pairing,
@@ -70,7 +70,10 @@ impl Encounter {
 
     /// The count that a game belongs to if it was won by default.
     fn default(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<&mut u64> {
-        let Outcome::Win { winner, by: WinBy::Default } = outcome else { return None };
+        let Outcome::Win { winner, by } = outcome else { return None };
+        if !by.is_default() {
+            return None;
+        }
         let winner = [pairing.black, pairing.white][winner.index()];
         self.defaults.get_mut(usize::from(winner != self.players[0]))
     }
