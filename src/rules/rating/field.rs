@@ -134,15 +134,14 @@ fn exact(core: &[bool], mut likelihood: Likelihood) -> Option<Found> {
 
 /// One game for each player outside the core, against everyone in it, both colours and results alike.
 fn prior_meetings(core: &[bool]) -> Vec<Meeting> {
-    let anchored = core.contains(&true);
+    let anchors = core.iter().filter(|&&is_core| is_core).count();
+    let anchored = anchors > 0;
     let mut meetings = Vec::new();
     for player in (0..core.len()).filter(|&p| !core[p]) {
-        let anchors: Vec<usize> =
-            (0..core.len()).filter(|&a| a != player && (core[a] || !anchored)).collect();
-        // Without a core every pair is visited from both sides.
-        let weight = if anchored { 1.0 } else { 0.5 } / anchors.len() as f64;
+        let weight = 1.0 / (if anchored { anchors } else { core.len() - 1 }) as f64;
         let results = Results { black_wins: weight / 4.0, draws: 0.0, white_wins: weight / 4.0 };
-        for anchor in anchors {
+        // Without a core each of two players is the other's anchor, in the same games.
+        for anchor in (0..core.len()).filter(|&a| if anchored { core[a] } else { a > player }) {
             meetings.push(Meeting { black: player, white: anchor, results });
             meetings.push(Meeting { black: anchor, white: player, results });
         }
