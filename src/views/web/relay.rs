@@ -209,9 +209,10 @@ impl Relay {
     }
 
     /// True if a viewer who has seen a frame can go on with one of that event. Before the first look of this run no event was
-    /// known.
+    /// known; `0-0-0` is the id of a viewer who has seen nothing.
     pub fn leads_to(&self, seen: FrameId, event: i64) -> bool {
-        seen.event == event || seen.event == 0 && seen.seq == 0 && seen.number >= self.first
+        let of_none = seen.event == 0 && seen.seq == 0 && (seen.number == 0 || seen.number >= self.first);
+        seen.event == event || of_none
     }
 
     /// Follows from now on; `seen` is the last frame that the viewer has seen, or an id that cannot be read.
@@ -274,10 +275,11 @@ mod tests {
         assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
         assert!(matches!(relay.follow(id("9-8-1004")).1, Missed::Frames(frames) if frames.is_empty()));
         assert!(matches!(relay.follow(id("9-4-77")).1, Missed::Since(4)), "a frame of an earlier run");
-        for foreign in ["8-6-1002", "8-8-1004", "8-4-77", "0-0-0", "0-0-999", "0-6-1002", "8-0-1000"] {
+        for foreign in ["8-6-1002", "8-8-1004", "8-4-77", "0-0-999", "0-6-1002", "8-0-1000"] {
             let missed = relay.follow(id(foreign)).1;
             assert!(matches!(missed, Missed::Whole), "another event at this address: {missed:?}");
         }
+        assert!(matches!(relay.follow(id("0-0-0")).1, Missed::Since(0)), "nothing was seen");
         let early = relay.follow(id("0-0-1000")).1;
         assert!(matches!(early, Missed::Since(0)), "a page from before the past was read: {early:?}");
         relay.settle();
