@@ -1,4 +1,4 @@
-//! One way from a checked event to its end, whoever plays in it.
+//! The way of every kind of event, from its checked configuration to its end.
 //!
 //! | event | its pairings come from | its seats are | its games are ruled by |
 //! |---|---|---|---|
@@ -210,7 +210,7 @@ impl<'a> EventRunner<'a> {
     }
 }
 
-/// Tells that an event cannot be played to its end. The number of games distinguishes this halt from a later one.
+/// Sends the notice that an event was halted. The number of games distinguishes this halt from a later one.
 fn tell_halt(notifier: &Notifier, finished: &Finished) {
     let games = finished.standings.total().met.values().map(|met| met.games()).sum();
     let text = format!("halted after {games} games: {}", halts(finished));
