@@ -306,11 +306,16 @@ impl Connection {
     fn deadline(&self) -> Option<Instant> {
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
         let [own, shared] = self.paused;
-        let login = self.login.is_none().then(|| self.login_by());
+        let login = self.owes_login().then(|| self.login_by());
         let unread = self.unread_until().filter(|_| self.seat.is_none());
         let idle = self.idle_until();
         let all = [self.closing, own, shared, self.kept_until, login, agreement, unread, idle];
         all.into_iter().flatten().min()
+    }
+
+    /// True if the host waits for a login. While it looks at one, the client waits for the host.
+    fn owes_login(&self) -> bool {
+        self.login.is_none() && self.entering.is_none()
     }
 
     fn login_by(&self) -> Instant {
@@ -339,7 +344,7 @@ impl Connection {
         self.paused = self.paused.map(|paused| paused.filter(|at| *at > now));
         self.broken |= due(self.closing);
         self.broken |= self.seat.is_none() && due(self.unread_until());
-        self.broken |= self.login.is_none() && self.closing.is_none() && now >= self.login_by();
+        self.broken |= self.owes_login() && self.closing.is_none() && now >= self.login_by();
         if due(self.kept_until) {
             self.kept_until = None;
             self.seat
@@ -628,7 +633,8 @@ impl Connection {
     fn refuse(&mut self, refusal: &Refusal) {
         self.attempts += 1;
         self.send(&refusal.lines);
-        if !refusal.again || self.attempts >= self.context.limits.login_attempts {
+        let is_over = self.attempts >= self.context.limits.login_attempts || Instant::now() >= self.login_by();
+        if !refusal.again || is_over {
             self.close();
         }
     }

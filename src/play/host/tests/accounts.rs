@@ -4,6 +4,7 @@ use super::driver::{Client, Host, begin};
 use journal::Writer;
 use plan::password;
 use plan::serve::{Login, ServeConfig};
+use std::time::Duration;
 
 fn with_accounts(names: &[(&str, &str)]) -> Host {
     let config = ServeConfig { login: Login::Accounts, ..ServeConfig::default() };
@@ -51,6 +52,20 @@ fn a_login_needs_the_password_and_refusals_do_not_reveal_known_names() {
         guesser.hears(&["LOGIN:incorrect"]);
     }
     assert_eq!(guesser.line(), None, "the connection is closed after five guesses");
+}
+
+#[test]
+fn a_host_that_is_slow_to_look_at_a_password_does_not_blame_the_client_for_the_time() {
+    let host = with_accounts(&[("sente", "geheim")]);
+    let mut guessers: Vec<_> =
+        (0..4).map(|guess| client_sending(&host, &format!("LOGIN sente t-600-10,{guess}"))).collect();
+    let mut sente = client_sending(&host, "LOGIN sente t-600-10,geheim");
+    host.passes(Duration::from_secs(61));
+    sente.hears(&["LOGIN:sente OK"]);
+    for guesser in &mut guessers {
+        guesser.hears(&["LOGIN:incorrect"]);
+        assert_eq!(guesser.line(), None, "there is no time left for another guess");
+    }
 }
 
 #[test]
