@@ -10,7 +10,7 @@ use std::{
 use tempfile::TempDir;
 
 /// How long anything may take before a test fails instead of hanging.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(400);
 
 /// True if the server is installed; otherwise the running test is left out.
 pub fn server_is_here() -> bool {
