@@ -8,11 +8,9 @@ use std::{
     os::unix::{fs::PermissionsExt, net::UnixStream},
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
-    time::Duration,
 };
 
-/// Longer than anything takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+use testing::PATIENCE;
 
 /// A program that plays an event on the desk's database.
 pub(crate) struct Playing(Child);

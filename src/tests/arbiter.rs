@@ -23,8 +23,7 @@ use std::{
 };
 use support::{Desk, ended};
 
-/// Longer than anything takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+use testing::PATIENCE;
 const HERE: [u8; 4] = [127, 0, 0, 1];
 /// A proxy that is trusted; whoever it names is somewhere else.
 const PROXY: [u8; 4] = [127, 0, 0, 9];

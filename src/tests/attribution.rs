@@ -8,8 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longer than a league takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+use testing::PATIENCE;
 const ENDED: &str = "SELECT count(*) FROM games WHERE state = 'counted'";
 
 /// Seven of the eight builds of three parts; at a fixed number of nodes every game is the same again.

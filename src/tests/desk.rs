@@ -11,7 +11,6 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::Mutex,
-    time::Duration,
 };
 
 /// A desk that is open, and a browser that it has let in.
@@ -226,9 +225,12 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
         faulty.body
     );
     assert_eq!(open.send("/new/event", &form("2000")), "/");
-    until_within(Duration::from_secs(120), || {
-        if open.games("Friday-cup") > 3 { Ok(()) } else { Err(open.get("/")) }
-    });
+    until_within(
+        testing::PATIENCE,
+        || {
+            if open.games("Friday-cup") > 3 { Ok(()) } else { Err(open.get("/")) }
+        },
+    );
     assert_eq!(open.state("Friday-cup"), "plays");
     let page = open.get("/e/Friday-cup/arbiter");
     assert!(page.contains("do-pause") && !page.contains("/arbiter/login"), "the owner is the arbiter");

@@ -6,7 +6,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
     process::{Child, Command, Output, Stdio},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 /// Runs a shell script with the program as `$RENMEI` and a random engine as `$ENGINE`, in a directory `disk` of so many
@@ -135,7 +135,7 @@ fn a_league_on_a_disk_that_is_nearly_full_refuses_games_and_says_why() {
     let host = serve(&desk, "1000000000");
     assert!(host.1.iter().any(|line| line.starts_with("the disk is nearly full: ")), "{:?}", host.1);
     let mut player = BufReader::new(TcpStream::connect(&host.2).unwrap());
-    player.get_mut().set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    player.get_mut().set_read_timeout(Some(testing::PATIENCE)).unwrap();
     player.get_mut().write_all(b"LOGIN kuma x x1\n%%GAME t-600-10 +\n").unwrap();
     let mut line = String::new();
     while !line.starts_with("##[ERROR] ") {
@@ -186,7 +186,7 @@ fn prune_drops_the_moves_of_old_games_and_no_result_changes() {
 fn prune_leaves_an_event_alone_that_somebody_plays() {
     let desk = Desk::new();
     let host = serve(&desk, "0");
-    let patience = Instant::now() + Duration::from_secs(60);
+    let patience = Instant::now() + testing::PATIENCE;
     loop {
         let refused = desk.renmei(&["prune", "--db", "league.db", "--days", "1"]);
         if text(&refused).contains("event `league` is being run by ") {

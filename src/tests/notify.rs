@@ -9,11 +9,9 @@ use std::{
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
-    time::Duration,
 };
 
-/// Longer than anything takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+use testing::PATIENCE;
 
 /// A match of two honest engines, or of an honest one and a puppet.
 fn words(games: &str, puppet: Option<&str>) -> Vec<String> {

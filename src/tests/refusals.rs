@@ -93,7 +93,7 @@ fn an_open_league_writes_its_events() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let patience = Instant::now() + Duration::from_secs(60);
+    let patience = Instant::now() + testing::PATIENCE;
     while !fs::read_to_string(&events).is_ok_and(|text| text.ends_with('\n')) {
         assert!(Instant::now() < patience && child.try_wait().unwrap().is_none(), "no event is written");
         thread::sleep(Duration::from_millis(20));

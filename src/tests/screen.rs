@@ -85,7 +85,7 @@ impl Shown {
 
     /// Waits until the terminal shows this text, or has shown it before.
     fn until(&mut self, text: &str) {
-        let patience = Instant::now() + Duration::from_secs(60);
+        let patience = Instant::now() + testing::PATIENCE;
         while !self.seen.contains(text) && !self.frames.contains(text) {
             assert!(Instant::now() < patience, "no {text:?} on {}", self.screen.screen().contents());
             if let Ok(bytes) = self.bytes.recv_timeout(Duration::from_millis(100)) {

@@ -189,14 +189,13 @@ pub fn processes(mark: &str) -> Vec<String> {
 
 /// Waits until no process with this mark is left; panics with those that remain.
 pub fn none_left(mark: &str) {
-    until_within(Duration::from_secs(60), || {
+    until_within(testing::PATIENCE, || {
         let left = processes(mark);
         if left.is_empty() { Ok(()) } else { Err(format!("still running: {left:?}")) }
     });
 }
 
-/// Longer than anything takes on a slow machine.
-pub const PATIENCE: Duration = Duration::from_secs(400);
+pub use testing::PATIENCE;
 
 /// Waits until something is so; panics with `what` if it does not come.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {

@@ -17,8 +17,7 @@ use std::{
 };
 use support::{Desk, ended, program};
 
-/// Longest wait for anything that has to come.
-const PATIENCE: Duration = Duration::from_secs(300);
+use testing::PATIENCE;
 
 /// A program with pages, and their address.
 struct Pages {

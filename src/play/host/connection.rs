@@ -633,7 +633,8 @@ impl Connection {
     fn refuse(&mut self, refusal: &Refusal) {
         self.attempts += 1;
         self.send(&refusal.lines);
-        let is_over = self.attempts >= self.context.limits.login_attempts || Instant::now() >= self.login_by();
+        let is_over =
+            self.attempts >= self.context.limits.login_attempts || Instant::now() >= self.login_by();
         if !refusal.again || is_over {
             self.close();
         }

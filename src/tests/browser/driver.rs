@@ -11,8 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest wait for anything that has to come.
-pub const PATIENCE: Duration = Duration::from_secs(150);
+pub use testing::PATIENCE;
 /// Key of an element in the driver's JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 

@@ -17,8 +17,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Longer than any step takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+use testing::PATIENCE;
 
 /// Waits for the end of a thread; a panic of it is one of the test.
 pub fn joined<T>(thread: JoinHandle<T>) -> T {

@@ -44,7 +44,7 @@ impl Serving {
 
     fn connect(&self) -> BufReader<TcpStream> {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(testing::PATIENCE)).unwrap();
         BufReader::new(stream)
     }
 
@@ -182,7 +182,7 @@ fn a_host_with_few_descriptors_says_so_and_keeps_enough_for_its_records() {
     players[0].read_to_string(&mut all).unwrap();
     assert!(all.ends_with("#RESIGN\n#LOSE\n"), "{all}");
     let records = host._dir.path().join("records");
-    let patience = std::time::Instant::now() + Duration::from_secs(60);
+    let patience = std::time::Instant::now() + testing::PATIENCE;
     while !files(&records).iter().any(|file| file.extension().is_some_and(|end| end == "csa")) {
         assert!(std::time::Instant::now() < patience, "no record was written");
         std::thread::sleep(Duration::from_millis(50));

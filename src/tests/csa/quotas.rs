@@ -56,7 +56,7 @@ fn a_league_with_retention_drops_the_moves_of_old_games_while_it_runs_and_keeps_
         let found: Option<String> = open().query_row(sql, [], |row| row.get(0)).unwrap();
         found.unwrap_or_default()
     };
-    let patience = Instant::now() + Duration::from_secs(60);
+    let patience = Instant::now() + testing::PATIENCE;
     while text("SELECT group_concat(DISTINCT number) FROM games WHERE pruned_at > 0") != "1,2" {
         assert!(Instant::now() < patience, "no game was pruned");
         std::thread::sleep(Duration::from_millis(50));

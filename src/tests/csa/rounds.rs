@@ -19,8 +19,7 @@ const PLAYERS: [&str; 5] = ["eng1", "eng2", "eng3", "eng4", "joe_human"];
 const GAME: &str = "floodgate-300-10F";
 /// Number of rounds to check; each must have two games and a bye, so that no player was late for it.
 const ROUNDS: usize = 3;
-/// Longer than that many rounds take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+use testing::PATIENCE;
 
 /// Lines of both sides of a recorded game.
 struct Recorded {

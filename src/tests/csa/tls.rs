@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-const PATIENCE: Duration = Duration::from_secs(60);
+use testing::PATIENCE;
 
 /// A client that speaks TLS and trusts one certificate.
 struct Encrypted(BufReader<StreamOwned<ClientConnection, TcpStream>>);

@@ -6,7 +6,6 @@ use std::{
     fs,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
-    time::Duration,
 };
 
 const RECORD: &str = "V2.2\nN+mori\nN-kawa\nPI\n+\n+7776FU\nT1\n-3334FU\nT1\n+2726FU\nT1\n%TORYO\n";
@@ -38,7 +37,7 @@ fn upload(open: &Open, name: &str, bytes: &str) -> Answer {
 /// Waits until the page of a job says so; returns it.
 fn job(open: &Open, path: &str, says: &str) -> String {
     let mut page = String::new();
-    until_within(Duration::from_secs(120), || {
+    until_within(testing::PATIENCE, || {
         page = open.get(path);
         if page.contains(says) { Ok(()) } else { Err(page.clone()) }
     });

@@ -21,8 +21,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Longer than any step takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+use testing::PATIENCE;
 
 /// A game with our client as black, against `them`.
 pub const SUMMARY: &str = "BEGIN Game_Summary

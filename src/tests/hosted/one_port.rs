@@ -26,7 +26,7 @@ fn hall(desk: &Desk) -> Hosted {
         let heard = answer(&hosted, format!("LOGIN watcher {name}-60-10,x\n").as_bytes());
         !heard.contains("no event here") && hosted.log.lock().unwrap().contains(&format!("{name} begins"))
     };
-    let patience = Instant::now() + Duration::from_secs(120);
+    let patience = Instant::now() + testing::PATIENCE;
     while !(is_open("cup") && is_open("night")) {
         assert!(Instant::now() < patience, "{}", hosted.log.lock().unwrap());
         thread::sleep(Duration::from_millis(50));
@@ -128,7 +128,5 @@ fn strangers_at_the_port_of_a_hall_are_sent_away_and_keep_nobody_out() {
 fn a_silent_connection_is_closed_at_the_port_of_a_hall() {
     let desk = Desk::new();
     let hosted = hall(&desk);
-    let begun = Instant::now();
     assert_eq!(Guest::to(&hosted.address).unwrap().line(), None);
-    assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
 }

@@ -34,7 +34,12 @@ pub use equipment::{LEFT_OUT, REQUIRE_ALL, has, program, repetitions, requires_a
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
+
+/// Longest wait of a test: longer than anything takes on a slow machine, and shorter than the time after which a run ends a
+/// test that says nothing.
+pub const PATIENCE: Duration = Duration::from_secs(400);
 
 /// Root of the repository.
 #[must_use]

@@ -3,14 +3,10 @@
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;
 use machines::hub::{Hub, HubError, Joined, ServerOptions, Token};
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// How long anything may take before a test fails instead of hanging.
-pub const PATIENCE: Duration = Duration::from_secs(400);
+pub use testing::PATIENCE;
 
 /// True if the server is installed; otherwise the running test is left out.
 pub fn server_is_here() -> bool {
