@@ -1,6 +1,6 @@
 //! The folders of this machine, for somebody who looks for engines: directories and programs by their names. No file is read.
 
-use crate::{Desk, engine::refused, fields::Fields, waiting};
+use crate::{Desk, fields::Fields, refused, waiting};
 use axum::extract::State;
 use maud::{Markup, html};
 use std::{

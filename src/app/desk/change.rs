@@ -1,13 +1,13 @@
 //! What is changed about an event, also while it is played: its file, and the hours in which its games begin.
 
 use crate::{
-    Desk, compose,
+    Desk, compose, confirmed,
     create::by_hand,
-    engine::refused,
     events::{hold, is_about, set_terms},
-    fields::Fields,
+    fields::{Fields, version},
+    form::shown as said,
     library::{Library, name_of, set},
-    waiting,
+    refused, waiting,
 };
 use arena::operations::command::Command;
 use axum::{
@@ -17,10 +17,7 @@ use axum::{
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{Event, Faults, LibraryEngine, Plan};
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    ops::RangeInclusive,
-};
+use std::ops::RangeInclusive;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::{
     layout::{Page, percent},
@@ -244,13 +241,6 @@ struct Typed {
     faults: Option<Faults>,
 }
 
-/// What a text is known by in the form that shows it.
-pub(crate) fn version(text: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
-}
-
 fn drawn(words: Language, shown: &Shown, done: Option<&Message>, typed: Option<&Typed>) -> Page {
     let name = shown.name.as_str();
     let (text, version) = match typed {
@@ -260,11 +250,11 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, typed: Option<&
     let faults = typed.and_then(|typed| typed.faults.as_ref());
     let content = html! {
         h1 { (name) }
-        (crate::home::confirmed(words, done))
+        (confirmed(words, done))
         @if shown.is_arranged { (forms(words, shown)) }
         h2 { (words.text_of_event()) }
         p { (words.change_counts_when_begun()) }
-        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&crate::create::shown(fault))) "\n" } } }
+        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&said(fault))) "\n" } } }
         @if typed.is_some() && faults.is_none() { p role="alert" { (words.changed_meanwhile()) } pre.faults { (shown.text) } }
         form.order.wide method="post" action="/events/text" {
             input type="hidden" name="event" value=(name);

@@ -1,13 +1,6 @@
 //! Two set-ups of the library side by side: what differs between them.
 
-use crate::{
-    Desk,
-    compose::Kind,
-    engine::{address, refused},
-    fields::Fields,
-    library::Library,
-    waiting,
-};
+use crate::{Desk, compose::Kind, engine::address, fields::Fields, library::Library, refused, waiting};
 use axum::extract::State;
 use maud::html;
 use std::collections::{BTreeMap, BTreeSet};

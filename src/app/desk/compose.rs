@@ -1,14 +1,14 @@
 //! The configuration of a new event, as a person would write it.
 
 use crate::{
-    fields::Fields,
+    fields::{Fields, number, quoted},
     hosted,
     library::{Library, LibraryError, set},
     place::Place,
 };
 use plan::{Environment, Event, Faults};
 use std::path::Path;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Value};
+use toml_edit::{ArrayOfTables, DocumentMut, Item};
 use words::{Language, Phrase};
 
 /// A kind of event that forms make.
@@ -116,38 +116,6 @@ pub const CLOCKS: [&str; 7] =
 /// Moves after which a game is drawn, where nobody says it.
 pub const MOVES: &str = "320";
 
-/// A field by the key of a fault, so that the fault stands there.
-pub fn field_of(key: &str) -> &'static str {
-    const FIELDS: [(&str, &str); 25] = [
-        ("event.name", "name"),
-        ("event.games", "games"),
-        ("event.rounds", "rounds"),
-        ("event.concurrency", "concurrency"),
-        ("event.format", "engine"),
-        ("event.challengers", "engine"),
-        ("engines", "engine"),
-        ("time", "clock"),
-        ("openings", "openings"),
-        ("sprt.elo0", "elo0"),
-        ("sprt.elo1", "elo1"),
-        ("rules", "max_moves"),
-        ("engine", "engine"),
-        ("serve.name", "name"),
-        ("serve.listen", "port"),
-        ("serve.invited", "invited"),
-        ("serve.max_moves", "max_moves"),
-        ("serve.rounds[0].game", "game"),
-        ("serve.rounds", "minutes"),
-        ("floodgate.host", "host"),
-        ("floodgate.port", "port"),
-        ("floodgate.login", "login"),
-        ("floodgate.password", "secret"),
-        ("floodgate.games", "games"),
-        ("floodgate.game", "game"),
-    ];
-    FIELDS.iter().find(|(head, _)| key.starts_with(head)).map_or("", |(_, field)| field)
-}
-
 /// The text of an event from the fields of the form, for a file of this name without `.toml`.
 pub fn text(fields: &Fields, library: &Library, file: &str) -> Result<String, LibraryError> {
     match Kind::of(fields.text("kind")) {
@@ -228,18 +196,6 @@ fn head(kind: Kind, fields: &Fields) -> String {
     text
 }
 
-/// A text as TOML has it.
-pub fn quoted(text: &str) -> String {
-    Value::from(text).to_string().trim().to_owned()
-}
-
-/// A number as TOML has it. Other words become a text, and the reader of the file reports that it expected a number.
-pub fn number(fields: &Fields, name: &str, usual: &str) -> String {
-    let text = Some(fields.text(name)).filter(|text| !text.is_empty()).unwrap_or(usual);
-    let is_number = matches!(text.parse(), Ok(Value::Integer(_) | Value::Float(_)));
-    if is_number { text.to_owned() } else { quoted(text) }
-}
-
 /// Everything that is wrong with a text as the event of a file in the directory.
 pub fn check(place: &Place, text: &str) -> Result<Event, Faults> {
     let file = Path::new("event.toml");
@@ -251,6 +207,7 @@ pub fn check(place: &Place, text: &str) -> Result<Event, Faults> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::field_of;
     use plan::serve::Login;
 
     fn desk() -> (tempfile::TempDir, Place, Library) {

@@ -3,14 +3,14 @@
 use crate::{
     Desk,
     clock::in_words,
-    compose::{self, CLOCKS, Kind, MOVES, PRESETS, field_of},
-    engine::refused,
+    compose::{self, CLOCKS, Kind, MOVES, PRESETS},
     events::{fields_of, hold},
     fields::Fields,
+    form::{Form, field, offered, shown, wrong},
     hosted,
     library::{Library, LibraryError},
     publish::is_free,
-    waiting,
+    refused, waiting,
 };
 use axum::{
     extract::State,
@@ -61,15 +61,6 @@ pub(crate) async fn kinds(
         p { @for (preset, name, _) in PRESETS { a href={ "/new/event?preset=" (preset) } { ((name)(words)) } " · " } }
     };
     Ok(Page::new(words.new_event(), "/new", content))
-}
-
-/// What the form shows beside its fields.
-pub(crate) struct Form {
-    words: Language,
-    pub fields: Fields,
-    engines: Vec<LibraryEngine>,
-    /// The text that the fields make, and the event that it describes, or what is wrong with it.
-    made: Option<(String, Result<Event, Faults>)>,
 }
 
 /// The form of a kind, with nothing filled in but what an event has that it is a copy of.
@@ -227,7 +218,8 @@ fn page(words: Language, form: &Form) -> Page {
                     (field(form, "name", words.name_of_event(), title, true))
                     (engines(words, form, kind))
                 },
-                None if kind.is_hosted() => (hosted::fields(words, form, kind)),
+                None if kind == Kind::Floodgate => (hosted::fields_of_seat(words, form)),
+                None if kind.is_hosted() => (hosted::fields_of_league(words, form)),
                 None => (arranged(words, form, kind)),
             }
             p.buttons {
@@ -294,36 +286,6 @@ pub(crate) fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> M
             }
         }
     }
-}
-
-/// A fault with its line, without the name of a file that is not there yet.
-pub(crate) fn shown(fault: &plan::Fault) -> String {
-    let line = fault.place.map(|(line, _)| format!("{line}: ")).unwrap_or_default();
-    let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
-    format!("{line}{key}{}", fault.message)
-}
-
-impl Form {
-    /// What is wrong with a field.
-    fn faults<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
-        let faults = self.made.iter().filter_map(|(_, event)| event.as_ref().err()).flat_map(Faults::iter);
-        faults.filter(move |fault| field_of(&fault.key) == field).map(|fault| fault.message.as_str())
-    }
-}
-
-pub(crate) fn wrong(form: &Form, name: &str) -> Markup {
-    html! { @for fault in form.faults(name) { em.wrong role="alert" { (form.words.fault(fault)) } } }
-}
-
-pub(crate) fn field(form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {
-    let given = form.fields.text(name);
-    let value = if given.is_empty() { usual } else { given };
-    html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(form, name)) } }
-}
-
-/// The engines of the library that events are offered.
-pub(crate) fn offered(form: &Form) -> impl Iterator<Item = &LibraryEngine> {
-    form.engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none())
 }
 
 /// Which engines play: by their tags, and which of them is the candidate.

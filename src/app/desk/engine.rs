@@ -1,11 +1,10 @@
 //! One engine of the library: what it says of itself, and the form of its options.
 
 use crate::{
-    Desk,
-    change::version,
-    fields::Fields,
+    Desk, confirmed,
+    fields::{Fields, version},
     library::{Library, LibraryError, set},
-    options, waiting,
+    options, refused, waiting,
 };
 use arena::{Say, preflight};
 use axum::{extract::State, response::Response};
@@ -123,12 +122,6 @@ impl Desk {
     }
 }
 
-/// A refusal with the words of a fault.
-pub(crate) fn refused(fault: impl std::fmt::Display) -> Refusal {
-    let words = fault.to_string();
-    Refusal::bad(move |language| language.fault(&words))
-}
-
 /// The address of an engine's page.
 pub(crate) fn address(name: &str) -> String {
     format!("/engine?name={}", percent(name))
@@ -142,7 +135,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let name = engine.plan.name.clone();
     let content = html! {
         h1 { (name) }
-        (crate::home::confirmed(words, done.as_ref()))
+        (confirmed(words, done.as_ref()))
         (introduced(words, &engine, &said))
         form.order method="post" action="/engine" {
             input type="hidden" name="engine" value=(name);

@@ -1,6 +1,6 @@
 //! The engines of the library.
 
-use crate::{Desk, engine::address, fields::Fields, lead, waiting};
+use crate::{Desk, confirmed, engine::address, fields::Fields, lead, waiting};
 use axum::{extract::State, response::Response};
 use ledger::{Apart, Ledger, Row};
 use maud::{Markup, html};
@@ -56,7 +56,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
         h1 { (words.engines()) }
-        (crate::home::confirmed(words, done.as_ref()))
+        (confirmed(words, done.as_ref()))
         p.buttons { a.button href="/engines/browse" { (words.add_engines()) } }
         form.order.line method="post" action="/engines/add" {
             label { span { (words.path_of_program()) } input name="program" required spellcheck="false"; }

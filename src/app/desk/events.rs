@@ -1,6 +1,6 @@
 //! What is ordered about an event as a whole.
 
-use crate::{Desk, engine::refused, fields::Fields, lead, library::set, place::Place, waiting};
+use crate::{Desk, fields::Fields, lead, library::set, place::Place, refused, waiting};
 use arena::operations::{command::Command, request::Request};
 use axum::{
     extract::State,

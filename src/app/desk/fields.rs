@@ -5,6 +5,8 @@ use axum::{
     extract::{FromRequest, Request},
     response::{IntoResponse, Response},
 };
+use std::hash::{DefaultHasher, Hash, Hasher};
+use toml_edit::Value;
 
 /// The fields.
 #[derive(Clone, Debug, Default)]
@@ -57,4 +59,23 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
         let form = Form::<Vec<(String, String)>>::from_request(request, state).await;
         form.map(|Form(fields)| Self(fields)).map_err(IntoResponse::into_response)
     }
+}
+
+/// What a text is known by in the form that shows it.
+pub fn version(text: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// A text as TOML has it.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string().trim().to_owned()
+}
+
+/// A number as TOML has it. Other words become a text, and the reader of the file reports that it expected a number.
+pub fn number(fields: &Fields, name: &str, usual: &str) -> String {
+    let text = Some(fields.text(name)).filter(|text| !text.is_empty()).unwrap_or(usual);
+    let is_number = matches!(text.parse(), Ok(Value::Integer(_) | Value::Float(_)));
+    if is_number { text.to_owned() } else { quoted(text) }
 }

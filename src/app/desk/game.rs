@@ -1,6 +1,6 @@
 //! One game, studied: a new match from one of its positions, the position in other games, an engine's opinion.
 
-use crate::{Desk, engine::refused, fields::Fields, lead, waiting};
+use crate::{Desk, fields::Fields, lead, refused, waiting};
 use axum::{extract::State, response::Response};
 use explain::{
     Line,

@@ -1,6 +1,6 @@
 //! Guests of an event: who may log in, what they are sent, and who is there.
 
-use crate::{Desk, compose, engine::refused, fields::Fields, home::confirmed, waiting};
+use crate::{Desk, compose, confirmed, fields::Fields, refused, waiting};
 use arena::operations::{
     command::Command,
     request::{Listed, Request},

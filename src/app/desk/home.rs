@@ -1,6 +1,6 @@
 //! The first page: what runs, what waits, what is over, and the way out.
 
-use crate::{Desk, fields::Fields, place::Place, waiting};
+use crate::{Desk, confirmed, fields::Fields, place::Place, waiting};
 use arena::operations::{Operations, command::Command, request::Request};
 use axum::extract::State;
 use event::hall::{Now, Order, Running};
@@ -14,18 +14,13 @@ use web::{
     refusals::Refusal,
     visitor::Visitor,
 };
-use words::{Language, Message, Phrase};
+use words::{Language, Phrase};
 
 /// Seconds after which the page is loaded anew while something is played.
 const AGAIN: u32 = 5;
 
 /// The page of an engine on a server, which has no arbiter.
 const SEAT: &str = "/seat";
-
-/// What was done by the order before.
-pub(crate) fn confirmed(words: Language, done: Option<&Message>) -> Markup {
-    html! { @if let Some(done) = done { p.done role="status" { (done.text(words)) } } }
-}
 
 /// How many engines there are, and what is wrong with the files that all events share.
 fn look(desk: &Desk) -> (usize, Vec<String>) {

@@ -1,9 +1,8 @@
 //! The kinds of events in which others decide when games begin: a league for guests, and an engine's seat on a server.
 
 use crate::{
-    compose::{Kind, number, quoted},
-    create::{Form, field, offered, wrong},
-    fields::Fields,
+    fields::{Fields, number, quoted},
+    form::{Form, field, offered, wrong},
     library::{Library, LibraryError},
 };
 use maud::{Markup, html};
@@ -96,12 +95,8 @@ pub(crate) fn seat(fields: &Fields, library: &Library) -> Result<String, Library
     Ok(document.to_string())
 }
 
-/// The fields of the form of a kind.
-pub(crate) fn fields(words: Language, form: &Form, kind: Kind) -> Markup {
-    if kind == Kind::Floodgate { of_seat(words, form) } else { of_league(words, form) }
-}
-
-fn of_league(words: Language, form: &Form) -> Markup {
+/// The fields of the form of a league.
+pub(crate) fn fields_of_league(words: Language, form: &Form) -> Markup {
     html! {
         (field(form, "name", words.name_of_league(), LEAGUE, true))
         div.columns {
@@ -121,7 +116,8 @@ fn of_league(words: Language, form: &Form) -> Markup {
     }
 }
 
-fn of_seat(words: Language, form: &Form) -> Markup {
+/// The fields of the form of a seat.
+pub(crate) fn fields_of_seat(words: Language, form: &Form) -> Markup {
     let (name, host) = FLOODGATE;
     html! {
         (field(form, "name", words.name_of_event(), name, true))

@@ -19,6 +19,7 @@ mod engine;
 mod engines;
 mod events;
 mod fields;
+mod form;
 mod game;
 mod guests;
 mod home;
@@ -44,6 +45,7 @@ use axum::{
 };
 use event::hall::{Order, Running};
 use fields::Fields;
+use maud::{Markup, html};
 use parking_lot::Mutex;
 use place::Place;
 use std::{
@@ -190,6 +192,17 @@ impl Desk {
 /// Leads to a page, so that a reload repeats nothing.
 fn lead(path: &str) -> Response {
     axum::response::Redirect::to(path).into_response()
+}
+
+/// A refusal with the words of a fault.
+fn refused(fault: impl std::fmt::Display) -> Refusal {
+    let words = fault.to_string();
+    Refusal::bad(move |language| language.fault(&words))
+}
+
+/// What was done by the order before.
+fn confirmed(words: Language, done: Option<&Message>) -> Markup {
+    html! { @if let Some(done) = done { p.done role="status" { (done.text(words)) } } }
 }
 
 /// Works on a thread that may wait.

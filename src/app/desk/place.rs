@@ -1,6 +1,6 @@
 //! The directory of a desk: names of files in it, and how they are written.
 
-use crate::engine::refused;
+use crate::refused;
 use notation::{is_hidden, no_device, record::Format};
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 use plan::Event;

@@ -1,6 +1,6 @@
 //! What others see of an event: its table to be copied, its records, and its public page.
 
-use crate::{Desk, create::shown, engine::refused, fields::Fields, waiting};
+use crate::{Desk, confirmed, fields::Fields, form::shown, refused, waiting};
 use axum::{
     extract::State,
     http::header,
@@ -69,7 +69,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let all = |draw: fn(&Exhibit) -> String| found.tables.iter().map(draw).collect::<Vec<_>>().join("\n");
     let content = html! {
         h1 { (words.publish()) ": " (found.event.name()) }
-        (crate::home::confirmed(words, done.as_ref()))
+        (confirmed(words, done.as_ref()))
         (public(words, &name, &found))
         @if let Some(report) = &found.report {
             (records_form(words, &name))

@@ -2,13 +2,12 @@
 
 use crate::{
     Desk,
-    engine::refused,
     fields::Fields,
     game::{Taken, choice},
     jobs::Job,
     lead,
     place::{Place, SHELF},
-    waiting,
+    refused, waiting,
 };
 use axum::{extract::State, response::Response};
 use check::while_wanted;

@@ -1,6 +1,6 @@
 //! An engine on a server: where it is, when the next round begins, and its opponents with their ratings.
 
-use crate::{Desk, engine::refused, fields::Fields, waiting};
+use crate::{Desk, fields::Fields, refused, waiting};
 use axum::extract::State;
 use event::{
     Failure,

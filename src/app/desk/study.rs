@@ -1,13 +1,12 @@
 //! The study: databases and records of the directory, what is dropped in, and positions in all of their games.
 
 use crate::{
-    Desk,
-    engine::refused,
+    Desk, confirmed,
     fields::Fields,
     jobs::Job,
     lead,
     place::{Place, SHELF, kind_of},
-    waiting,
+    refused, waiting,
 };
 use axum::{
     extract::{Multipart, State, multipart::MultipartError},
@@ -49,7 +48,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let files = waiting(move || listed(&desk.0.place)).await?;
     let content = html! {
         h1 { (words.study()) }
-        (crate::home::confirmed(words, done.as_ref()))
+        (confirmed(words, done.as_ref()))
         p { (words.study_about()) " " a href="/ledger" { (words.ledger()) } " · " a href=(web::EVENTS_PAGE) { (words.all_events()) } }
         form.order.line method="post" action="/study/find" {
             label { span { (words.position_to_find()) } input name="position" maxlength=(LETTERS) required spellcheck="false"; }
