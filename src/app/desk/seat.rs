@@ -1,7 +1,6 @@
 //! An engine on a server: where it is, when the next round begins, and its opponents with their ratings.
 
-use crate::{Desk, engine::refused, fields::Fields, waiting};
-use axum::extract::State;
+use crate::{Asked, Desk, engine::refused};
 use event::{
     Failure,
     hall::{Now, Seen, Stage},
@@ -16,7 +15,6 @@ use web::{
     layout::{Page, percent},
     refusals::Refusal,
     time,
-    visitor::Visitor,
 };
 use words::Language;
 
@@ -78,18 +76,17 @@ fn next_round(game: &str, now: i64) -> Option<i64> {
 }
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, name) = (visitor.language, query.text("event").to_owned());
-    let event = name.clone();
-    let seat = waiting(move || desk.seat(&event)).await??;
+pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let name = fields.text("event");
+    let seat = desk.seat(name)?;
     let title = seat.config.name.clone();
     let content = html! {
-        div.head { h1 { (title) } a href={ "/e/" (percent(&name)) "/" } { (words.boards_and_evaluations()) } }
+        div.head { h1 { (title) } a href={ "/e/" (percent(name)) "/" } { (words.boards_and_evaluations()) } }
         (seat.state(words))
         p.quiet { (words.keep_it_awake()) }
         h2 { (words.opponents()) }
         @if seat.opponents.is_empty() { p { (words.none()) } } @else { (seat.table(words)) }
-        p { a href={ "/e/" (percent(&name)) "/table" } { (words.standings()) } }
+        p { a href={ "/e/" (percent(name)) "/table" } { (words.standings()) } }
     };
     Ok(Page::new(title, "/", content).with(&["times.js"]).again(AGAIN))
 }

@@ -1,16 +1,20 @@
 //! The pages of many events at one address: those of a hall, the tests of a queue, the commits of a search.
 
+mod opened;
+
 use crate::{Failure, pages, run::registers_of};
 use ::ledger::{Aim, Apart, Ledger};
 use contest::schedule::{OpeningsPer, Schedule};
 use journal::Reader;
+use opened::Opened;
 use parking_lot::Mutex;
 use plan::{Event, HttpConfig, Plan, http::Delay};
 use report::{html::Language, ledger::LedgerPage};
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
-use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Server, arbiter::Entrance};
+use web::{EventState, Inside, MakeLedger, MakeTests, Office, Pages, Server, arbiter::Entrance};
 
-/// Events that stay to be looked at after their end, in a gallery where they come one after another.
+/// Events that stay to be looked at although nobody plays them, the newest: each has its entries in memory. They are those of
+/// a gallery where events come one after another, and those that are only shown.
 pub(crate) const KEPT: usize = 20;
 /// Encounters that the ledger names as the next to play.
 const SUGGESTIONS: usize = 5;
@@ -20,7 +24,8 @@ const SUGGESTIONS: usize = 5;
 pub(crate) struct Gallery {
     web: Option<web::Hall>,
     pages: Mutex<BTreeMap<String, Kept>>,
-    most: usize,
+    /// Events come one after another.
+    is_sequence: bool,
     rated: Rateable,
 }
 
@@ -32,6 +37,8 @@ struct Kept {
     /// On a desk, the pages for others at an address of their own.
     others: Option<Server>,
     setup: Setup,
+    /// What is shown of a database, where nobody plays the event.
+    opened: Option<Opened>,
 }
 
 /// What the pages of an event are opened with.
@@ -111,13 +118,13 @@ impl Gallery {
     ) -> Result<Self, Failure> {
         let rated = Rateable::default();
         let web = pages::open_hall(config, name, ledger(&rated), tests, inside)?;
-        Ok(Self { web, pages: Mutex::default(), most: usize::MAX, rated })
+        Ok(Self { web, pages: Mutex::default(), is_sequence: false, rated })
     }
 
     /// Listens on the addresses of a command line, for events that come one after another: the last ones stay.
     pub fn on(addresses: &[SocketAddr], name: &str, tests: Option<MakeTests>) -> Result<Self, Failure> {
         let config = HttpConfig { listen: addresses.to_vec(), ..HttpConfig::default() };
-        let gallery = Self { most: KEPT, ..Self::open(&config, name, tests, None)? };
+        let gallery = Self { is_sequence: true, ..Self::open(&config, name, tests, None)? };
         gallery.lines().iter().for_each(|line| err_line!("{line}"));
         Ok(gallery)
     }
@@ -171,8 +178,28 @@ impl Gallery {
         let (database, event) = (setup.database.clone(), setup.event.clone());
         self.rated.lock().entry(database).or_default().insert(event, is_open);
         let readers = [pages.reader()].into_iter().chain(others.as_ref().map(Server::reader)).collect();
-        self.keep(name, Kept { number: 0, _own: pages, others, setup });
+        self.keep(name, Kept { number: 0, _own: pages, others, setup, opened: None });
         Ok((readers, office))
+    }
+
+    /// Shows an event of a database that nobody plays here.
+    pub fn show_database(&self, name: &str, database: PathBuf, event: &str) -> Result<(), Failure> {
+        let opened = Opened::new(database.clone(), event.to_owned());
+        let shown = Plan::of_engines(event, vec![], database).into();
+        self.show(ListedEvent { name, title: event, note: "", event: &shown }, None)?;
+        self.tell(name, EventState::Stopped);
+        self.pages.lock().get_mut(name).into_iter().for_each(|kept| kept.opened = Some(opened.clone()));
+        self.make_room();
+        Ok(())
+    }
+
+    /// Closes events that are only shown whose database was deleted, moved or replaced: the desk reads the file that is there
+    /// now, and their pages would show the other one for ever.
+    pub fn close_replaced(&self) {
+        let is_gone = |kept: &mut Kept| kept.opened.as_mut().is_some_and(|opened| !opened.is_there());
+        let gone = |(name, kept): (&String, _)| is_gone(kept).then(|| name.clone());
+        let gone: Vec<String> = self.pages.lock().iter_mut().filter_map(gone).collect();
+        gone.iter().for_each(|name| self.close(name));
     }
 
     /// Keeps the pages of an event, and as many others as stay.
@@ -180,13 +207,26 @@ impl Gallery {
         let mut kept = self.pages.lock();
         let number = kept.values().map(|kept| kept.number + 1).max().unwrap_or(0);
         kept.insert(name.to_owned(), Kept { number, ..new });
-        while kept.len() > self.most
-            && let Some(oldest) =
-                kept.iter().min_by_key(|(_, kept)| kept.number).map(|(name, _)| name.clone())
-        {
-            self.web.iter().for_each(|web| web.remove(&oldest));
-            kept.remove(&oldest);
+        drop(kept);
+        self.make_room();
+    }
+
+    /// Closes the oldest of those events that make room for others.
+    fn make_room(&self) {
+        let shown = self.shown();
+        for oldest in &shown[..shown.len().saturating_sub(KEPT)] {
+            self.web.iter().for_each(|web| web.remove(oldest));
+            drop(self.pages.lock().remove(oldest));
         }
+    }
+
+    /// The events that make room for others, the oldest first.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        let pages = self.pages.lock();
+        let goes = |kept: &Kept| self.is_sequence || kept.opened.is_some();
+        let mut shown: Vec<_> = pages.iter().filter(|(_, kept)| goes(kept)).collect();
+        shown.sort_by_key(|(_, kept)| kept.number);
+        shown.into_iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// Opens the pages for others of an event that is shown at these addresses, or closes them.
@@ -198,19 +238,14 @@ impl Gallery {
         Ok(())
     }
 
-    /// Sets what an event does now.
-    pub fn tell(&self, name: &str, doing: Doing) {
-        self.web.iter().for_each(|web| web.tell(name, doing, vec![]));
+    /// Sets where an event is.
+    pub fn tell(&self, name: &str, state: EventState) {
+        self.web.iter().for_each(|web| web.tell(name, state.clone()));
     }
 
     /// Sets the number of games of an event that an engine has joined.
     pub fn set_total(&self, name: &str, total: Option<u64>) {
         self.web.iter().for_each(|web| web.set_total(name, total));
-    }
-
-    /// Lists an event that is not played, and why.
-    pub fn tell_faulty(&self, name: &str, faults: Vec<String>) {
-        self.web.iter().for_each(|web| web.tell(name, Doing::Faulty, faults.clone()));
     }
 
     /// Closes the pages of an event whose files are gone, and takes it off the list.

@@ -26,7 +26,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     thread,
 };
-use web::{Doing, MakeTests};
+use web::{EventState, MakeTests};
 
 mod history;
 
@@ -188,7 +188,7 @@ impl Runner<'_> {
             let (title, event) = (title(test), Event::from(plan));
             let listed = ListedEvent { name: &test.event, title: &title, note: &test.note, event: &event };
             self.gallery.show(listed, None)?;
-            self.gallery.tell(&test.event, Doing::Stopped);
+            self.gallery.tell(&test.event, EventState::Stopped);
         }
         Ok(())
     }
@@ -255,7 +255,7 @@ impl Runner<'_> {
         played.run.finish();
         let finished = played.finished;
         if !finished.is_complete() {
-            self.gallery.tell(&test.event, Doing::Stopped);
+            self.gallery.tell(&test.event, EventState::Stopped);
         }
         let plan = &finished.plan;
         let report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
