@@ -12,7 +12,7 @@ use arena::operations::command::Command;
 use axum::response::{IntoResponse, Response};
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::{Event, Faults, LibraryEngine, Plan};
+use plan::{Event, Faults, Plan};
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     ops::RangeInclusive,
@@ -60,8 +60,8 @@ impl Desk {
         let tables = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
         let engines: Vec<String> =
             tables.filter_map(|table| table.get("name")?.as_str().map(str::to_owned)).collect();
-        let known = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
-        let others = known.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
+        let others =
+            self.library()?.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
         let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
         // One whose file is faulty has its text alone.
         let plan = self.plan(name).ok();

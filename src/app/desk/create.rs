@@ -130,7 +130,7 @@ impl Desk {
 
     /// The answer to the form of an event that is new: the next page has its card, if the hall has seen the file by then.
     fn leads_to(&self, name: &str, begins: bool) -> Response {
-        self.comes(|| self.is_listed(name, false));
+        self.comes(|| self.listing(name).is_some());
         let done = match begins {
             true => Message::of(|language| language.event_begins(name)),
             false => Message::of(|language| language.event_is_kept(name)),

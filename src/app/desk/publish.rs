@@ -155,7 +155,7 @@ pub(crate) fn publish(Asked { desk, fields, .. }: Asked) -> Result<Response, Ref
     desk.order(Order::Others(name.to_owned(), text))?;
     drop(alone);
     // One that has not begun has no pages yet.
-    if listen.is_some() && desk.is_listed(name, true) {
+    if listen.is_some() && desk.has_pages(name) {
         desk.comes(|| listens(event.http()));
     }
     let done = match listen {

@@ -136,13 +136,13 @@ pub(crate) fn open(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusa
     let name = fields.text("name");
     let (database, event) = desk.source(name)?;
     let (_, found) = desk.games_of(name)?;
-    if parted(name).is_some() && !desk.is_listed(name, true) {
+    if parted(name).is_some() && !desk.has_pages(name) {
         desk.order(Order::Show(name.to_owned(), database, event))?;
-        if !desk.becomes(name, true) {
+        if !desk.comes(|| desk.has_pages(name)) {
             return Err(Refusal::conflict(Language::games_not_opened));
         }
         // Pages that have read nothing yet have no games to show.
-        desk.comes(|| found.counted == 0 || desk.shows_games(name));
+        desk.comes(|| found.counted == 0 || desk.listing(name).is_some_and(|one| one.games > 0));
     }
     let game = fields.text("game").parse().map(|game: u64| format!("/{game}")).unwrap_or_default();
     Ok(lead(&format!("{}/games{game}", Hall::base(name))))

@@ -2,7 +2,11 @@
 
 mod opened;
 
-use crate::{Failure, pages, run::registers_of};
+use crate::{
+    Failure,
+    pages::{self, Door},
+    run::registers_of,
+};
 use ::ledger::{Aim, Apart, Ledger};
 use contest::schedule::{OpeningsPer, Schedule};
 use journal::Reader;
@@ -46,22 +50,17 @@ struct Kept {
 struct Setup {
     database: PathBuf,
     event: String,
-    office: Option<Office>,
-    entrance: Option<Entrance>,
+    door: Option<Door>,
 }
 
 impl Setup {
-    fn office(&self) -> Option<(Office, Option<Entrance>)> {
-        self.office.as_ref().map(|office| (office.clone(), self.entrance.clone()))
-    }
-
     /// The pages for others, at the addresses that the event's file names, as `renmei run` opens them.
     fn open(&self, http: &HttpConfig) -> Result<Option<Server>, Failure> {
         // A password is not taken over an open connection, so there the arbiter's pages are for those who log in to play.
-        let has_office = http.tls.is_some() || self.entrance.is_some();
-        let office = self.office.as_ref().filter(|_| has_office).map(Office::outside);
-        let office = office.as_ref().map(|office| (office, self.entrance.clone()));
-        pages::open(http, &[], &self.database, &self.event, office, None)
+        let is_safe = |(_, entrance): &&Door| http.tls.is_some() || entrance.is_some();
+        let door = self.door.as_ref().filter(is_safe);
+        let door = door.map(|(office, entrance)| (office.outside(), entrance.clone()));
+        pages::open(http, &[], &self.database, &self.event, door, None)
     }
 }
 
@@ -92,11 +91,10 @@ fn ledger(rated: &Rateable) -> MakeLedger {
 pub(crate) struct ListedEvent<'a> {
     /// The name in its path; unique.
     pub name: &'a str,
-    /// What it is called.
-    pub title: &'a str,
+    /// What it is called; `None`: by its own name.
+    pub title: Option<&'a str>,
     /// What is to be known of it, in words; may be empty.
     pub note: &'a str,
-    pub event: &'a Event,
 }
 
 /// Games of an event, if their number is known.
@@ -153,27 +151,27 @@ impl Gallery {
     /// are opened, too, where its file has addresses for them.
     pub fn show(
         &self,
-        listed: ListedEvent<'_>,
+        ListedEvent { name, title, note }: ListedEvent<'_>,
+        event: &Event,
         entrance: Option<Entrance>,
     ) -> Result<(Vec<Reader>, Option<Office>), Failure> {
         let Some(web) = &self.web else { return Ok((vec![], None)) };
-        let ListedEvent { name, title, note, event } = listed;
-        let (database, http) = (event.database(), event.http());
+        let (database, http, total) = (event.database(), event.http(), games_of(event));
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
         let base = web::Hall::base(name);
         let office = registers_of(event)
             .map(|registers| Office::below(&base, database, registers, (web.crowd(), web.gate())));
         let (database, event) = (database.to_owned(), event.name().to_owned());
-        let setup = Setup { database, event, office: office.clone(), entrance };
-        let pages = pages::of_hall(web, base, (&setup.database, &setup.event), http, setup.office())?;
+        let setup = Setup { database, event, door: office.clone().map(|office| (office, entrance)) };
+        let pages = pages::of_hall(web, base, (&setup.database, &setup.event), http, setup.door.clone())?;
         let others = if self.is_desk() { setup.open(http) } else { Ok(None) };
         // The event is played all the same.
         let others = others.unwrap_or_else(|why| {
             err_line!("{name}: its pages for others are not open: {why}");
             None
         });
-        web.add(name, (title, note), &pages, games_of(listed.event));
+        web.add(name, (title.unwrap_or(&setup.event), note), &pages, total);
         let is_open = http.delay == Delay::None && http.private.is_empty();
         let (database, event) = (setup.database.clone(), setup.event.clone());
         self.rated.lock().entry(database).or_default().insert(event, is_open);
@@ -186,7 +184,7 @@ impl Gallery {
     pub fn show_database(&self, name: &str, database: PathBuf, event: &str) -> Result<(), Failure> {
         let opened = Opened::new(database.clone(), event.to_owned());
         let shown = Plan::of_engines(event, vec![], database).into();
-        self.show(ListedEvent { name, title: event, note: "", event: &shown }, None)?;
+        self.show(ListedEvent { name, title: None, note: "" }, &shown, None)?;
         self.tell(name, EventState::Stopped);
         self.pages.lock().get_mut(name).into_iter().for_each(|kept| kept.opened = Some(opened.clone()));
         self.make_room();

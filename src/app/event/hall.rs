@@ -23,7 +23,7 @@ use events::EventOfHall;
 pub use events::{Events, Now};
 pub use files::event_files;
 use files::{Change, Files};
-use journal::Store;
+use journal::{EventSummary, Store, StoreError};
 use notation::printable;
 use plan::{
     Environment, Faults, HallConfig, ServeConfig,
@@ -348,8 +348,8 @@ impl Hall<'_> {
         self.events.lock().insert(name.to_owned(), event.clone());
         match read {
             Ok(read) if is_held => {
-                if has_begun(&read) {
-                    report(name, self.gallery.show(event.listed(&read), None));
+                if stored(&read).is_ok_and(|stored| stored.is_some()) {
+                    report(name, self.gallery.show(event.listed(), &read, None));
                 }
                 self.set(name, EventState::Stopped);
             }
@@ -454,11 +454,12 @@ impl Hall<'_> {
     }
 }
 
-/// True if games of an event were played before.
-fn has_begun(event: &plan::Event) -> bool {
-    let events = || Store::read(event.database()).and_then(|store| store.events());
-    event.database().exists()
-        && events().is_ok_and(|events| events.iter().any(|known| known.name == event.name()))
+/// An event as its database has it, if it was begun before.
+fn stored(event: &plan::Event) -> Result<Option<(Store, EventSummary)>, StoreError> {
+    let store = event.database().exists().then(|| Store::read(event.database())).transpose()?;
+    let Some(store) = store else { return Ok(None) };
+    let known = store.events()?.into_iter().find(|known| known.name == event.name());
+    Ok(known.map(|known| (store, known)))
 }
 
 /// The event of a file, or everything that is wrong with it.

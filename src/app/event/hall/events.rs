@@ -6,7 +6,7 @@ use arena::{Say, operations::Operations};
 use client::{presence::Presence, ratings::Ratings};
 use journal::now;
 use parking_lot::{Mutex, MutexGuard};
-use plan::{Event, hall::HallEvent};
+use plan::hall::HallEvent;
 use std::{collections::BTreeMap, sync::Arc};
 use web::{EventState, Office, arbiter::Entrance};
 
@@ -116,7 +116,7 @@ impl EventOfHall {
     }
 
     /// The event as the gallery lists it.
-    pub fn listed<'a>(&'a self, event: &'a Event) -> ListedEvent<'a> {
-        ListedEvent { name: &self.name, title: event.name(), note: &self.terms.note, event }
+    pub fn listed(&self) -> ListedEvent<'_> {
+        ListedEvent { name: &self.name, title: None, note: &self.terms.note }
     }
 }

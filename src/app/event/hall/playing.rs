@@ -3,7 +3,7 @@
 //! An open league and an engine with a seat on a server take no place of the turnstile, as others decide when their games
 //! begin.
 
-use super::{EventOfHall, Hall, Now, score::Score};
+use super::{EventOfHall, Hall, Now, score::Score, stored};
 use crate::{
     Failure, Playing,
     catalogue::Reins,
@@ -23,9 +23,9 @@ use arena::{
 };
 use client::{Finish, KIND};
 use contest::standings::Standings;
-use journal::{Moves, Reader, Store};
+use journal::{Moves, Reader};
 use laboratory::{Cache, LabError};
-use plan::{ClientConfig, EnginePlan, Event, Plan, hall::is_licence_of};
+use plan::{EnginePlan, Event, Plan, hall::is_licence_of};
 use referee::number::number;
 use report::{EventInfo, ReportText};
 use std::{
@@ -53,7 +53,7 @@ impl Hall<'_> {
         }
         if self.is_over(own, &event)? {
             (own.say)("it is over; nothing is played");
-            self.gallery.show(own.listed(&event), None)?;
+            self.gallery.show(own.listed(), &event, None)?;
             if matches!(event, Event::Seat(_)) {
                 self.gallery.tell(&own.name, EventState::Over);
             }
@@ -62,18 +62,17 @@ impl Hall<'_> {
         let (quiet, reread) = (self.options.quiet, Some(self.reread(&own.name)));
         let playing = Playing { quiet, reread, ..Playing::default() };
         let venue = InHall { hall: self, own, weight: Cell::new(1), total: games_of(&event) };
-        let lines = Lines { say: own.say.clone(), line: vec![] };
-        let (name, note) = (&own.name, &own.terms.note);
         let runner = EventRunner {
             venue: &venue,
             playing: &playing,
             shutdown: &own.reins.shutdown,
             say: own.say.clone(),
             screen: None,
-            game_lines: Some(Box::new(lines)),
-            pages: PagesAt::Gallery { gallery: &self.gallery, name, title: None, note },
+            game_lines: Some(Box::new(Lines(own.say.clone()))),
+            pages: PagesAt::Gallery(&self.gallery, own.listed()),
             port: self.port.as_ref(),
         };
+        let left = left(&event)?;
         match event {
             Event::Arranged { plan, mut serve } => {
                 serve.iter_mut().for_each(|serve| (self.options.fit)(serve));
@@ -85,12 +84,11 @@ impl Hall<'_> {
                 Ok(EventState::Stopped)
             }
             Event::Seat(mut config) => {
-                config.games = left(&config)?;
-                let has_end = config.games.is_some();
+                config.games = left;
                 let (run, finish) = runner.seat(*config)?;
                 run.finish();
                 match finish {
-                    Finish::Complete if has_end => {
+                    Finish::Complete if left.is_some() => {
                         self.gallery.tell(&own.name, EventState::Over);
                         Ok(EventState::Over)
                     }
@@ -127,22 +125,16 @@ impl Hall<'_> {
 
     /// Whether the event was played to its end before. Its pages are opened then, and its engines are not started.
     fn is_over(&self, own: &EventOfHall, event: &Event) -> Result<bool, Failure> {
-        let plan = match event {
-            Event::Arranged { plan, .. } if plan.database.exists() => plan,
-            Event::Seat(config) => return Ok(left(config)? == Some(0)),
-            _ => return Ok(false),
-        };
-        let store = Store::read(&plan.database)?;
-        let events = store.events()?;
-        let Some(event) = events.iter().find(|event| event.name == plan.name && event.closed) else {
+        let Event::Arranged { plan, .. } = event else { return Ok(left(event)? == Some(0)) };
+        let Some((store, known)) = stored(event)?.filter(|(_, known)| known.closed) else {
             return Ok(false);
         };
-        let stored = report::plan(event)?;
-        if stored.stages != plan.stages || stored.engines.len() < plan.engines.len() {
+        let before = report::plan(&known)?;
+        if before.stages != plan.stages || before.engines.len() < plan.engines.len() {
             return Ok(false);
         }
         let mut standings = EventInfo::of(plan).standings();
-        store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
+        store.replay(known.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
         *own.score.lock() = Some(Score::new(plan, &standings));
         Ok(true)
     }
@@ -281,12 +273,12 @@ impl InHall<'_> {
     }
 }
 
-/// Games that are left to be played on the server; `None`: there is no end.
-fn left(config: &ClientConfig) -> Result<Option<u64>, Failure> {
-    let Some(games) = config.games.filter(|_| config.database.exists()) else { return Ok(config.games) };
-    let events = Store::read(&config.database)?.events()?;
-    let known = events.iter().find(|event| event.name == config.name && event.kind == KIND);
-    Ok(Some(games.saturating_sub(known.map_or(0, |event| event.counted))))
+/// Games that an engine has left to play on a server; `None`: there is no end.
+fn left(event: &Event) -> Result<Option<u64>, Failure> {
+    let Event::Seat(config) = event else { return Ok(None) };
+    let Some(games) = config.games else { return Ok(None) };
+    let known = stored(event)?.filter(|(_, known)| known.kind == KIND);
+    Ok(Some(games.saturating_sub(known.map_or(0, |(_, known)| known.counted))))
 }
 
 /// Waits for a place and for these licences, as long as `may_wait`.
@@ -387,20 +379,13 @@ impl Neighbours for OtherEvents {
     }
 }
 
-/// Says whole lines with the name of the event.
-struct Lines {
-    say: Say,
-    line: Vec<u8>,
-}
+/// Says each line that is written with the name of the event.
+struct Lines(Say);
 
 impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.line.extend_from_slice(bytes);
-        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.line.drain(..=end).collect();
-            (self.say)(&String::from_utf8_lossy(&line[..end]));
-        }
-        Ok(bytes.len())
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        (self.0)(String::from_utf8_lossy(line).trim_end_matches('\n'));
+        Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
