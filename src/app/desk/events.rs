@@ -181,26 +181,17 @@ pub(crate) async fn order(
             return Err(Refusal::bad(Language::no_such_event));
         }
         // The file and the hall hear of orders in the same sequence.
-        let ordered = |held, order: Order| {
+        let ordered = |held, order: fn(String) -> Order, done: fn(Language, &str) -> String| {
             let _alone = place.alone();
             let kept = if is_gone { Ok(()) } else { hold(place, &name, held) };
             // Where the disk is full an event can be stopped all the same, until the desk begins again.
-            let is_sent = if held || kept.is_ok() { desk.order(order) } else { Ok(()) };
-            kept.map_err(refused).and(is_sent)
+            let is_sent = if held || kept.is_ok() { desk.order(order(name.clone())) } else { Ok(()) };
+            kept.map_err(refused).and(is_sent).map(|()| Message::of(|language| done(language, &name)))
         };
         let done = match order {
-            "begin" => {
-                ordered(false, Order::Begin(name.clone()))?;
-                Message::of(|language| language.event_begins(&name))
-            }
-            "finish" => {
-                ordered(true, Order::Finish(name.clone()))?;
-                Message::of(|language| language.event_finishes(&name))
-            }
-            "adjourn" => {
-                ordered(true, Order::Adjourn(name.clone()))?;
-                Message::of(|language| language.event_is_adjourned(&name))
-            }
+            "begin" => ordered(false, Order::Begin, Language::event_begins)?,
+            "finish" => ordered(true, Order::Finish, Language::event_finishes)?,
+            "adjourn" => ordered(true, Order::Adjourn, Language::event_is_adjourned)?,
             "pause" => return desk.carry_out(&name, Command::Pause).map(|()| lead("/")),
             "resume" => return desk.carry_out(&name, Command::Resume).map(|()| lead("/")),
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),

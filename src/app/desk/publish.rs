@@ -19,6 +19,7 @@ use std::{
     io::{Cursor, Write},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
     ops::RangeInclusive,
+    path::Path,
     time::Duration,
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
@@ -50,12 +51,7 @@ struct Shown {
 pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, Refusal> {
     let name = fields.text("event");
     let event = desk.event(name)?;
-    let report = event.database().exists().then(|| reported(event.database(), event.name()));
-    let report = match report.transpose() {
-        // It has not begun.
-        Err(Failure::Usage(_)) => None,
-        report => report.map_err(refused)?,
-    };
+    let report = report_of(event.database(), event.name())?;
     let tables = report.as_ref().map(|report| report.tables(words)).unwrap_or_default();
     let is_open = listens(event.http());
     let found = Shown { event, report, tables, house: own_address(), is_open };
@@ -74,6 +70,14 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
         }
     };
     Ok(Page::new(words.publish(), "/", content).with(&["copy.js"]))
+}
+
+/// The report of an event of a database; `None`: it has not begun.
+pub(crate) fn report_of(database: &Path, event: &str) -> Result<Option<Report>, Refusal> {
+    match database.exists().then(|| reported(database, event)).transpose() {
+        Err(Failure::Usage(_)) => Ok(None),
+        report => report.map_err(refused),
+    }
 }
 
 fn copied(words: Language, title: &str, text: &str) -> Markup {

@@ -1,11 +1,7 @@
 //! An engine on a server: where it is, when the next round begins, and its opponents with their ratings.
 
-use crate::{Asked, Desk, engine::refused};
-use event::{
-    Failure,
-    hall::{Now, Seen, Stage},
-    reported,
-};
+use crate::{Asked, Desk, publish::report_of};
+use event::hall::{Now, Seen, Stage};
 use journal::now;
 use maud::{Markup, html};
 use notation::csa::game_name::GameName;
@@ -42,11 +38,7 @@ impl Desk {
             Some(Now::Seat { presence, ratings }) => (Some(presence.seen()), Some(ratings)),
             _ => (None, None),
         };
-        let report = match config.database.exists().then(|| reported(&config.database, &config.name)) {
-            // It has not begun.
-            None | Some(Err(Failure::Usage(_))) => None,
-            Some(report) => Some(report.map_err(refused)?),
-        };
+        let report = report_of(&config.database, &config.name)?;
         let rating = |name: &str| match &ratings {
             Some(ratings) => ratings.of(name),
             None => config.ratings.get(name).copied(),

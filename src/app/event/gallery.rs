@@ -37,30 +37,26 @@ pub(crate) struct Gallery {
 #[derive(Debug)]
 struct Kept {
     number: u64,
-    _own: Pages,
+    own: Pages,
     /// On a desk, the pages for others at an address of their own.
     others: Option<Server>,
-    setup: Setup,
+    database: PathBuf,
+    event: String,
+    door: Option<Door>,
     /// What is shown of a database, where nobody plays the event.
     opened: Option<Opened>,
 }
 
-/// What the pages of an event are opened with.
-#[derive(Debug)]
-struct Setup {
-    database: PathBuf,
-    event: String,
-    door: Option<Door>,
-}
-
-impl Setup {
+impl Kept {
     /// The pages for others, at the addresses that the event's file names, as `renmei run` opens them.
-    fn open(&self, http: &HttpConfig) -> Result<Option<Server>, Failure> {
+    fn show_others(&mut self, http: &HttpConfig) -> Result<(), Failure> {
+        self.others = None;
         // A password is not taken over an open connection, so there the arbiter's pages are for those who log in to play.
         let is_safe = |(_, entrance): &&Door| http.tls.is_some() || entrance.is_some();
         let door = self.door.as_ref().filter(is_safe);
         let door = door.map(|(office, entrance)| (office.outside(), entrance.clone()));
-        pages::open(http, &[], &self.database, &self.event, door, None)
+        self.others = pages::open(http, &[], &self.database, &self.event, door, None)?;
+        Ok(())
     }
 }
 
@@ -163,20 +159,19 @@ impl Gallery {
         let office = registers_of(event)
             .map(|registers| Office::below(&base, database, registers, (web.crowd(), web.gate())));
         let (database, event) = (database.to_owned(), event.name().to_owned());
-        let setup = Setup { database, event, door: office.clone().map(|office| (office, entrance)) };
-        let pages = pages::of_hall(web, base, (&setup.database, &setup.event), http, setup.door.clone())?;
-        let others = if self.is_desk() { setup.open(http) } else { Ok(None) };
+        let door = office.clone().map(|office| (office, entrance));
+        let own = pages::of_hall(web, base, (&database, &event), http, door.clone())?;
+        let mut kept = Kept { number: 0, own, others: None, database, event, door, opened: None };
+        let shown = if self.is_desk() { kept.show_others(http) } else { Ok(()) };
         // The event is played all the same.
-        let others = others.unwrap_or_else(|why| {
-            err_line!("{name}: its pages for others are not open: {why}");
-            None
-        });
-        web.add(name, (title.unwrap_or(&setup.event), note), &pages, total);
+        shown.unwrap_or_else(|why| err_line!("{name}: its pages for others are not open: {why}"));
+        web.add(name, (title.unwrap_or(&kept.event), note), &kept.own, total);
         let is_open = http.delay == Delay::None && http.private.is_empty();
-        let (database, event) = (setup.database.clone(), setup.event.clone());
+        let (database, event) = (kept.database.clone(), kept.event.clone());
         self.rated.lock().entry(database).or_default().insert(event, is_open);
-        let readers = [pages.reader()].into_iter().chain(others.as_ref().map(Server::reader)).collect();
-        self.keep(name, Kept { number: 0, _own: pages, others, setup, opened: None });
+        let readers = [kept.own.reader()].into_iter().chain(kept.others.as_ref().map(Server::reader));
+        let readers = readers.collect();
+        self.keep(name, kept);
         Ok((readers, office))
     }
 
@@ -230,10 +225,7 @@ impl Gallery {
     /// Opens the pages for others of an event that is shown at these addresses, or closes them.
     pub fn show_others(&self, name: &str, http: &HttpConfig) -> Result<(), Failure> {
         let mut pages = self.pages.lock();
-        let Some(kept) = pages.get_mut(name) else { return Ok(()) };
-        kept.others = None;
-        kept.others = kept.setup.open(http)?;
-        Ok(())
+        pages.get_mut(name).map_or(Ok(()), |kept| kept.show_others(http))
     }
 
     /// Sets where an event is.

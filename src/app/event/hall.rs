@@ -160,10 +160,9 @@ struct Hall<'a> {
 
 impl Hall<'_> {
     fn run(&self, orders: Option<&mpsc::Receiver<Order>>) -> Result<Exit, Failure> {
-        let mut files = Files::of(self.directory);
         let shown = self.directory.display();
         // A directory that is not there is found before anything begins.
-        files.look(Instant::now()).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
+        event_files(self.directory).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
         let mut files = Files::of(self.directory);
         err_line!("{} for the events of {shown}{}", number(self.turnstile.places(), "core"), self.ending());
         self.gallery.lines().iter().for_each(|line| err_line!("{line}"));
@@ -207,8 +206,7 @@ impl Hall<'_> {
                     .into_iter()
                     .take_while(|_| !self.shutdown.is_finishing())
                     .for_each(|change| self.take(change)),
-                Err(error) if files.fails_anew() => err_line!("{}: {error}", self.directory.display()),
-                Err(_told_before) => {}
+                Err(error) => err_line!("{}: {error}", self.directory.display()),
             }
             self.begin_next(catalogue);
         }

@@ -54,10 +54,10 @@ impl Hall<'_> {
         if self.is_over(own, &event)? {
             (own.say)("it is over; nothing is played");
             self.gallery.show(own.listed(), &event, None)?;
-            if matches!(event, Event::Seat(_)) {
-                self.gallery.tell(&own.name, EventState::Over);
-            }
-            return Ok(EventState::Over);
+            return match event {
+                Event::Seat(_) => self.conclude_seat(own, Some(0), Finish::Complete),
+                _ => Ok(EventState::Over),
+            };
         }
         let (quiet, reread) = (self.options.quiet, Some(self.reread(&own.name)));
         let playing = Playing { quiet, reread, ..Playing::default() };
@@ -87,17 +87,26 @@ impl Hall<'_> {
                 config.games = left;
                 let (run, finish) = runner.seat(*config)?;
                 run.finish();
-                match finish {
-                    Finish::Complete if left.is_some() => {
-                        self.gallery.tell(&own.name, EventState::Over);
-                        Ok(EventState::Over)
-                    }
-                    Finish::Complete | Finish::Short { .. } => Ok(EventState::Stopped),
-                    Finish::Engine { why, .. } => {
-                        Err(Failure::Other(format!("the engine is given up: {why}")))
-                    }
-                }
+                self.conclude_seat(own, left, finish)
             }
+        }
+    }
+
+    /// Where an engine on a server is after its games, of which so many were left.
+    fn conclude_seat(
+        &self,
+        own: &EventOfHall,
+        left: Option<u64>,
+        finish: Finish,
+    ) -> Result<EventState, Failure> {
+        match finish {
+            Finish::Complete if left.is_some() => {
+                // No entry says so.
+                self.gallery.tell(&own.name, EventState::Over);
+                Ok(EventState::Over)
+            }
+            Finish::Complete | Finish::Short { .. } => Ok(EventState::Stopped),
+            Finish::Engine { why, .. } => Err(Failure::Other(format!("the engine is given up: {why}"))),
         }
     }
 
