@@ -1,7 +1,6 @@
 //! The folders of this machine, for somebody who looks for engines: directories and programs by their names. No file is read.
 
-use crate::{Desk, fields::Fields, refused, waiting};
-use axum::extract::State;
+use crate::{Asked, refused};
 use maud::{Markup, html};
 use std::{
     fs, io,
@@ -10,7 +9,6 @@ use std::{
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::Language;
 
@@ -66,12 +64,9 @@ fn places() -> Vec<PathBuf> {
 }
 
 /// The page of a folder.
-pub(crate) async fn page(State(_): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let path = Some(query.text("path")).filter(|path| !path.is_empty()).map_or_else(begin, PathBuf::from);
-    let folder =
-        waiting(move || look(&path).map_err(|error| refused(format!("{}: {error}", path.display()))))
-            .await??;
+pub(crate) fn page(Asked { words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let path = Some(fields.text("path")).filter(|path| !path.is_empty()).map_or_else(begin, PathBuf::from);
+    let folder = look(&path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
     Ok(Page::new(words.add_engines(), "/engines", shown(words, &folder)))
 }
 

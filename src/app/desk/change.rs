@@ -1,28 +1,24 @@
 //! What is changed about an event, also while it is played: its file, and the hours in which its games begin.
 
 use crate::{
-    Desk, compose, confirmed,
+    Asked, Desk, compose, confirmed,
     create::by_hand,
     events::{hold, is_about, set_terms},
     fields::{Fields, version},
     form::shown as said,
     library::{Library, name_of, set},
-    refused, waiting,
+    refused,
 };
 use arena::operations::command::Command;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::response::{IntoResponse, Response};
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::{Event, Faults, LibraryEngine, Plan};
+use plan::{Event, Faults, Plan};
 use std::ops::RangeInclusive;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::{Language, Message};
 
@@ -62,8 +58,8 @@ impl Desk {
         let tables = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
         let engines: Vec<String> =
             tables.filter_map(|table| table.get("name")?.as_str().map(str::to_owned)).collect();
-        let known = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
-        let others = known.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
+        let others =
+            self.library()?.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
         let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
         // One whose file is faulty has its text alone.
         let plan = self.plan(name).ok();
@@ -196,27 +192,21 @@ fn set_in_event(document: &mut DocumentMut, key: &str, number: usize) -> Result<
 }
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let done = desk.confirmation(&query);
-    let shown = waiting(move || desk.shown(query.text("event"))).await??;
-    Ok(drawn(words, &shown, done.as_ref(), None))
+pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, Refusal> {
+    Ok(drawn(words, &desk.shown(fields.text("event"))?, done.as_ref(), None))
 }
 
 /// Makes a change.
-pub(crate) async fn change(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    waiting(move || {
-        let name = fields.text("event");
-        let done = match fields.text("change") {
-            "at-once" => desk.set_games_at_once(name, &fields),
-            "games" => desk.set_games(name, &fields),
-            "engine" => desk.add_engine(name, &fields),
-            "until" => desk.set_until(name, &fields),
-            _ => Err(Refusal::bad(Language::unknown_order)),
-        }?;
-        Ok(desk.confirm(&address(name), done))
-    })
-    .await?
+pub(crate) fn change(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let name = fields.text("event");
+    let done = match fields.text("change") {
+        "at-once" => desk.set_games_at_once(name, &fields),
+        "games" => desk.set_games(name, &fields),
+        "engine" => desk.add_engine(name, &fields),
+        "until" => desk.set_until(name, &fields),
+        _ => Err(Refusal::bad(Language::unknown_order)),
+    }?;
+    Ok(desk.confirm(&address(name), done))
 }
 
 /// The address of the page of an event.
@@ -327,15 +317,11 @@ fn copied(text: &str, league: Option<&str>) -> (String, Vec<String>) {
 }
 
 /// The text of an event, to become another one.
-pub(crate) async fn copy(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, name) = (visitor.language, query.text("event").to_owned());
-    let named = name.clone();
-    let copied = waiting(move || {
-        let event = desk.event(&named).ok().filter(|event| matches!(event, Event::League(_)));
-        let league = event.map(|event| desk.0.place.new_name(event.name()));
-        desk.text_of(&named).map(|text| copied(&text, league.as_deref()))
-    });
-    let (text, left_out) = copied.await??;
+pub(crate) fn copy(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let name = fields.text("event");
+    let event = desk.event(name).ok().filter(|event| matches!(event, Event::League(_)));
+    let league = event.map(|event| desk.0.place.new_name(event.name()));
+    let (text, left_out) = copied(&desk.text_of(name)?, league.as_deref());
     let content = html! {
         h1 { (words.copy()) ": " (name) }
         @if !left_out.is_empty() { p.note { (words.left_out_of_copy(&left_out.join("`, `"))) } }
@@ -345,28 +331,20 @@ pub(crate) async fn copy(State(desk): State<Desk>, visitor: Visitor, query: Fiel
 }
 
 /// Saves the text of an event, if it is right.
-pub(crate) async fn save(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    fields: Fields,
-) -> Result<Response, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let (name, text) = (fields.text("event"), fields.lines("text"));
-        let _alone = desk.0.place.alone();
-        let known = desk.shown(name)?;
-        if let Err(faults) = compose::check(&desk.0.place, &text) {
-            let typed = Typed { text, version: fields.text("version").to_owned(), faults: Some(faults) };
-            return Ok(drawn(words, &known, None, Some(&typed)).into_response());
-        }
-        if fields.is("version") && fields.text("version") != version(&known.text) {
-            let typed = Typed { text, version: version(&known.text), faults: None };
-            return Ok(drawn(words, &known, None, Some(&typed)).into_response());
-        }
-        desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
-        Ok(desk.confirm("/", Message::of(Language::saved)))
-    })
-    .await?
+pub(crate) fn save(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let (name, text) = (fields.text("event"), fields.lines("text"));
+    let _alone = desk.0.place.alone();
+    let known = desk.shown(name)?;
+    if let Err(faults) = compose::check(&desk.0.place, &text) {
+        let typed = Typed { text, version: fields.text("version").to_owned(), faults: Some(faults) };
+        return Ok(drawn(words, &known, None, Some(&typed)).into_response());
+    }
+    if fields.is("version") && fields.text("version") != version(&known.text) {
+        let typed = Typed { text, version: version(&known.text), faults: None };
+        return Ok(drawn(words, &known, None, Some(&typed)).into_response());
+    }
+    desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
+    Ok(desk.confirm("/", Message::of(Language::saved)))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Examinations of engines, and of this machine.
 
-use crate::{Desk, engine::address, fields::Fields, jobs::Job, lead, waiting};
-use axum::{extract::State, response::Response};
+use crate::{Asked, engine::address, jobs::Job, lead};
+use axum::response::Response;
 use check::{Request, Row, Verdict};
 use maud::{Markup, html};
 use parking_lot::Mutex;
 use plan::LibraryEngine;
 use std::sync::Arc;
-use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{layout::Page, refusals::Refusal};
 use words::{Language, Message};
 
 fn request(engine: &LibraryEngine) -> Request {
@@ -22,17 +22,11 @@ fn request(engine: &LibraryEngine) -> Request {
 }
 
 /// Begins the examination of an engine.
-pub(crate) async fn begin(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let name = fields.text("engine").to_owned();
-    let begun = waiting(move || {
-        let engine = desk.engine(&name)?;
-        let (title, request) = (Message::of(|language| language.check_of(&name)), request(&engine));
-        let terms = format!("{request:?}");
-        Ok::<_, Refusal>(
-            desk.0.jobs.begin((title, terms), &address(&name), move |job| examine(job, &request)),
-        )
-    });
-    begun.await?.map(|to| lead(&to))
+pub(crate) fn begin(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let name = fields.text("engine");
+    let request = request(&desk.engine(name)?);
+    let what = (Message::of(|language| language.check_of(name)), format!("{request:?}"));
+    Ok(lead(&desk.0.jobs.begin(what, &address(name), move |job| examine(job, &request))))
 }
 
 /// Examines an engine, and shows what was found so far.
@@ -71,9 +65,8 @@ pub(crate) fn rows(words: Language, rows: &[Row]) -> Markup {
 }
 
 /// What this machine has and lacks for events.
-pub(crate) async fn machine(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let report = waiting(move || check::machine(desk.0.place.directory(), |_: &Row| ())).await?;
+pub(crate) fn machine(Asked { desk, words, .. }: Asked) -> Result<Page, Refusal> {
+    let report = check::machine(desk.0.place.directory(), |_: &Row| ());
     let content = html! {
         h1 { (words.this_machine()) }
         p role="status" { @if report.passed { (words.machine_is_ready()) } @else { (words.machine_lacks_something()) } }

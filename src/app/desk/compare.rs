@@ -1,14 +1,12 @@
 //! Two set-ups of the library side by side: what differs between them.
 
-use crate::{Desk, compose::Kind, engine::address, fields::Fields, library::Library, refused, waiting};
-use axum::extract::State;
+use crate::{Asked, compose::Kind, engine::address, library::Library, refused};
 use maud::html;
 use std::collections::{BTreeMap, BTreeSet};
 use toml_edit::{Item, Table, Value};
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::Language;
 
@@ -43,17 +41,12 @@ fn differences(one: &Table, other: &Table) -> Vec<(String, [Option<String>; 2])>
 }
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let names: Vec<String> = query.all("engine").map(str::to_owned).collect();
-    let [one, other] = &names[..] else { return Err(Refusal::bad(Language::compare_two)) };
-    let (a, b) = (one.clone(), other.clone());
-    let rows = waiting(move || {
-        let library = Library::open(&desk.0.place).map_err(refused)?;
-        let table = |name: &str| library.table(name).map_err(refused);
-        Ok::<_, Refusal>(differences(table(&a)?, table(&b)?))
-    })
-    .await??;
+pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let names: Vec<&str> = fields.all("engine").collect();
+    let [one, other] = names[..] else { return Err(Refusal::bad(Language::compare_two)) };
+    let library = Library::open(&desk.0.place).map_err(refused)?;
+    let table = |name: &str| library.table(name).map_err(refused);
+    let rows = differences(table(one)?, table(other)?);
     let content = html! {
         h1 { (words.compared()) }
         @if rows.is_empty() { p { (words.set_up_alike()) } }

@@ -1,7 +1,7 @@
 //! New events: the kinds as cards, the form of one kind, and the text that it makes.
 
 use crate::{
-    Desk,
+    Asked, Desk,
     clock::in_words,
     compose::{self, CLOCKS, Kind, MOVES, PRESETS},
     events::{fields_of, hold},
@@ -10,12 +10,9 @@ use crate::{
     hosted,
     library::{Library, LibraryError},
     publish::is_free,
-    refused, waiting,
+    refused,
 };
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::response::{IntoResponse, Response};
 use event::hall::Order;
 use maud::{Markup, html};
 use parking_lot::Mutex;
@@ -27,7 +24,6 @@ use std::{
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::{Language, Message, Phrase};
 
@@ -37,13 +33,8 @@ const PLIES: u32 = 120;
 const SUBMITS: usize = 1000;
 
 /// The cards.
-pub(crate) async fn kinds(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    query: Fields,
-) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let from = query.text("from");
+pub(crate) fn kinds(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let from = fields.text("from");
     fields_of(&desk.0.place, from)?;
     let like = if from.is_empty() { String::new() } else { format!("&from={}", percent(from)) };
     let content = html! {
@@ -64,78 +55,52 @@ pub(crate) async fn kinds(
 }
 
 /// The form of a kind, with nothing filled in but what an event has that it is a copy of.
-pub(crate) async fn blank(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    query: Fields,
-) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let place = &desk.0.place;
-        let engines = LibraryEngine::load(place.directory()).map_err(refused)?;
-        let from = query.text("from").to_owned();
-        let fields = query.with(fields_of(place, &from)?);
-        Ok(page(words, &Form { words, fields, engines, made: None }))
-    })
-    .await?
+pub(crate) fn blank(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let engines = desk.library()?;
+    let known = fields_of(&desk.0.place, fields.text("from"))?;
+    Ok(page(words, &Form { words, fields: fields.with(known), engines, made: None }))
 }
 
 /// Shows what the fields make, or has it played.
-pub(crate) async fn show(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    fields: Fields,
-) -> Result<Response, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let engines = LibraryEngine::load(desk.0.place.directory()).map_err(refused)?;
-        let alone = desk.0.place.alone();
-        let library = Library::open(&desk.0.place).map_err(refused)?;
-        let file = desk.0.place.new_name(fields.text("name"));
-        let text = compose::text(&fields, &library, &file).map_err(|error: LibraryError| refused(error))?;
-        let kind = Kind::of(fields.text("kind"));
-        if matches!(kind, Kind::Match | Kind::Sprt) && fields.all("engine").count() > 2 {
-            return Err(Refusal::bad(Language::two_engines_play));
-        }
-        let event = compose::check(&desk.0.place, &text);
-        let port = fields.text("port").parse().ok();
-        let begins = fields.text("do") == "begin";
-        if let Some(port) = port.filter(|port| begins && kind == Kind::Guests && !is_free(*port)) {
-            return Err(Refusal::conflict(move |words| words.port_is_taken(port)));
-        }
-        if event.is_ok() && (begins || fields.text("do") == "keep") {
-            let name = desk.create(&fields, fields.text("name"), &text, begins)?;
-            drop(alone);
-            return Ok(desk.leads_to(&name, begins));
-        }
-        let made = Some((text, event));
-        Ok(page(words, &Form { words, fields, engines, made }).into_response())
-    })
-    .await?
+pub(crate) fn show(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let engines = desk.library()?;
+    let alone = desk.0.place.alone();
+    let library = Library::open(&desk.0.place).map_err(refused)?;
+    let file = desk.0.place.new_name(fields.text("name"));
+    let text = compose::text(&fields, &library, &file).map_err(|error: LibraryError| refused(error))?;
+    let kind = Kind::of(fields.text("kind"));
+    if matches!(kind, Kind::Match | Kind::Sprt) && fields.all("engine").count() > 2 {
+        return Err(Refusal::bad(Language::two_engines_play));
+    }
+    let event = compose::check(&desk.0.place, &text);
+    let port = fields.text("port").parse().ok();
+    let begins = fields.text("do") == "begin";
+    if let Some(port) = port.filter(|port| begins && kind == Kind::Guests && !is_free(*port)) {
+        return Err(Refusal::conflict(move |words| words.port_is_taken(port)));
+    }
+    if event.is_ok() && (begins || fields.text("do") == "keep") {
+        let name = desk.create(&fields, fields.text("name"), &text, begins)?;
+        drop(alone);
+        return Ok(desk.leads_to(&name, begins));
+    }
+    let made = Some((text, event));
+    Ok(page(words, &Form { words, fields, engines, made }).into_response())
 }
 
 /// Keeps a text that was written by hand as a new event, or shows what is wrong with it.
-pub(crate) async fn keep(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    fields: Fields,
-) -> Result<Response, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let text = fields.lines("text");
-        match compose::check(&desk.0.place, &text) {
-            Ok(event) => {
-                let begins = fields.text("do") == "begin";
-                let name = desk.create(&fields, event.name(), &text, begins)?;
-                Ok(desk.leads_to(&name, begins))
-            }
-            Err(faults) => {
-                let content = html! { h1 { (words.new_event()) } (by_hand(words, &text, Some(&faults))) };
-                Ok(Page::new(words.new_event(), "/new", content).into_response())
-            }
+pub(crate) fn keep(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let text = fields.lines("text");
+    match compose::check(&desk.0.place, &text) {
+        Ok(event) => {
+            let begins = fields.text("do") == "begin";
+            let name = desk.create(&fields, event.name(), &text, begins)?;
+            Ok(desk.leads_to(&name, begins))
         }
-    })
-    .await?
+        Err(faults) => {
+            let content = html! { h1 { (words.new_event()) } (by_hand(words, &text, Some(&faults))) };
+            Ok(Page::new(words.new_event(), "/new", content).into_response())
+        }
+    }
 }
 
 impl Desk {
@@ -149,20 +114,15 @@ impl Desk {
         let name = place.new_name(title);
         // What waits is held before its file is there.
         hold(place, &name, !begins).map_err(refused)?;
-        if !begins {
-            self.order(Order::Finish(name.clone()))?;
-        }
         place.write(&format!("{name}.toml"), text).map_err(refused)?;
         self.0.submits.note(form.text("submit"), &name);
-        if begins {
-            self.order(Order::Begin(name.clone()))?;
-        }
+        self.order(if begins { Order::Begin(name.clone()) } else { Order::Finish(name.clone()) })?;
         Ok(name)
     }
 
     /// The answer to the form of an event that is new: the next page has its card, if the hall has seen the file by then.
     fn leads_to(&self, name: &str, begins: bool) -> Response {
-        self.comes(|| self.is_listed(name, false));
+        self.comes(|| self.listing(name).is_some());
         let done = match begins {
             true => Message::of(|language| language.event_begins(name)),
             false => Message::of(|language| language.event_is_kept(name)),

@@ -1,13 +1,13 @@
 //! One engine of the library: what it says of itself, and the form of its options.
 
 use crate::{
-    Desk, confirmed,
+    Asked, Desk, confirmed,
     fields::{Fields, version},
     library::{Library, LibraryError, set},
-    options, refused, waiting,
+    options, refused,
 };
 use arena::{Say, preflight};
-use axum::{extract::State, response::Response};
+use axum::response::Response;
 use maud::{Markup, html};
 use parking_lot::Mutex;
 use plan::{EnginePlan, LibraryEngine, Plan};
@@ -18,7 +18,6 @@ use toml_edit::{Array, Table, Value};
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::{Language, Message};
 
@@ -106,10 +105,14 @@ impl Desk {
         Ok(version(&library.table(name).map_err(refused)?.to_string()))
     }
 
+    /// The engines of the library.
+    pub(crate) fn library(&self) -> Result<Vec<LibraryEngine>, Refusal> {
+        LibraryEngine::load(self.0.place.directory()).map_err(refused)
+    }
+
     /// The engine of a name, as the file has it.
     pub(crate) fn engine(&self, name: &str) -> Result<LibraryEngine, Refusal> {
-        let engines = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
-        let found = engines.into_iter().find(|engine| engine.plan.name == name);
+        let found = self.library()?.into_iter().find(|engine| engine.plan.name == name);
         found.ok_or_else(|| refused(LibraryError::NoEngine(name.to_owned())))
     }
 
@@ -128,10 +131,8 @@ pub(crate) fn address(name: &str) -> String {
 }
 
 /// The page of an engine.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let done = desk.confirmation(&query);
-    let Shown { engine, version, said } = waiting(move || desk.look_at(query.text("name"))).await??;
+pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, Refusal> {
+    let Shown { engine, version, said } = desk.look_at(fields.text("name"))?;
     let name = engine.plan.name.clone();
     let content = html! {
         h1 { (name) }
@@ -194,24 +195,20 @@ fn own_fields(words: Language, engine: &LibraryEngine) -> Markup {
 }
 
 /// Saves the form of an engine.
-pub(crate) async fn save(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    waiting(move || {
-        let known = fields.text("engine").to_owned();
-        let declared = desk.look_at(&known)?.said.map(|said| said.options).unwrap_or_default();
-        let name = fields.text("name").to_owned();
-        let _alone = desk.0.place.alone();
-        if fields.is("version") && fields.text("version") != desk.version_of(&known)? {
-            return Err(Refusal::conflict(Language::engine_changed_meanwhile));
-        }
-        desk.change(|library| {
-            let table = library.table_mut(&known)?;
-            save_own(table, &fields);
-            options::save(table, &declared, &fields);
-            Ok(())
-        })?;
-        Ok(desk.confirm(&address(&name), Message::of(Language::saved)))
-    })
-    .await?
+pub(crate) fn save(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let known = fields.text("engine");
+    let declared = desk.look_at(known)?.said.map(|said| said.options).unwrap_or_default();
+    let _alone = desk.0.place.alone();
+    if fields.is("version") && fields.text("version") != desk.version_of(known)? {
+        return Err(Refusal::conflict(Language::engine_changed_meanwhile));
+    }
+    desk.change(|library| {
+        let table = library.table_mut(known)?;
+        save_own(table, &fields);
+        options::save(table, &declared, &fields);
+        Ok(())
+    })?;
+    Ok(desk.confirm(&address(fields.text("name")), Message::of(Language::saved)))
 }
 
 fn save_own(table: &mut Table, fields: &Fields) {

@@ -1,6 +1,6 @@
 //! The engines of the library.
 
-use crate::{Desk, confirmed, engine::address, fields::Fields, lead, waiting};
+use crate::{Asked, Desk, confirmed, engine::address, fields::Fields, lead, waiting};
 use axum::{extract::State, response::Response};
 use ledger::{Apart, Ledger, Row};
 use maud::{Markup, html};
@@ -112,46 +112,39 @@ fn row(words: Language, engine: &LibraryEngine, rating: &str) -> Markup {
 }
 
 /// Adds programs, each under the name that it gives itself.
-pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    waiting(move || {
-        let programs: Vec<PathBuf> = fields.all("program").take(MOST).map(|path| bare(path).into()).collect();
-        let (mut added, mut silent) = (vec![], vec![]);
-        // Each may take as long to start as any engine.
-        let shaken = thread::scope(|scope| {
-            let shaking: Vec<_> =
-                programs.iter().map(|program| scope.spawn(|| desk.shake(program))).collect();
-            shaking
-                .into_iter()
-                .map(|hand| hand.join().unwrap_or_else(|_| Err(String::new())))
-                .collect::<Vec<_>>()
-        });
-        for (program, name) in programs.iter().zip(shaken) {
-            match name.and_then(|name| desk.add(&name, program)) {
-                Ok(name) => added.push(name),
-                Err(why) => silent.push(unanswered(program, &why)),
-            }
+pub(crate) fn add(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let programs: Vec<PathBuf> = fields.all("program").take(MOST).map(|path| bare(path).into()).collect();
+    let (mut added, mut silent) = (vec![], vec![]);
+    // Each may take as long to start as any engine.
+    let shaken = thread::scope(|scope| {
+        let shaking: Vec<_> = programs.iter().map(|program| scope.spawn(|| desk.shake(program))).collect();
+        shaking.into_iter().map(|hand| hand.join().unwrap_or_else(|_| Err(String::new()))).collect::<Vec<_>>()
+    });
+    for (program, name) in programs.iter().zip(shaken) {
+        match name.and_then(|name| desk.add(&name, program)) {
+            Ok(name) => added.push(name),
+            Err(why) => silent.push(unanswered(program, &why)),
         }
-        if !silent.is_empty() && added.is_empty() {
-            return Err(Refusal::bad(|language| {
-                format!("{}\n{}", language.fault(&silent.join("\n")), language.what_answers())
-            }));
+    }
+    if !silent.is_empty() && added.is_empty() {
+        return Err(Refusal::bad(|language| {
+            format!("{}\n{}", language.fault(&silent.join("\n")), language.what_answers())
+        }));
+    }
+    let (names, silent) = (added.join(", "), silent.join("\n"));
+    let is_complete = silent.is_empty();
+    let done = Message::of(|language| match is_complete {
+        true => language.engines_were_added(&names),
+        false => {
+            let silent = language.fault(&silent);
+            format!("{}\n{silent}\n{}", language.engines_were_added(&names), language.what_answers())
         }
-        let (names, silent) = (added.join(", "), silent.join("\n"));
-        let is_complete = silent.is_empty();
-        let done = Message::of(|language| match is_complete {
-            true => language.engines_were_added(&names),
-            false => {
-                let silent = language.fault(&silent);
-                format!("{}\n{silent}\n{}", language.engines_were_added(&names), language.what_answers())
-            }
-        });
-        let to = match &added[..] {
-            [one] if is_complete => address(one),
-            _ => "/engines".to_owned(),
-        };
-        Ok(desk.confirm(&to, done))
-    })
-    .await?
+    });
+    let to = match &added[..] {
+        [one] if is_complete => address(one),
+        _ => "/engines".to_owned(),
+    };
+    Ok(desk.confirm(&to, done))
 }
 
 /// A program that did not answer as an engine does, with the first line of what it said.
@@ -196,20 +189,17 @@ impl Desk {
 }
 
 /// What is ordered with an engine.
-pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    waiting(move || {
-        let name = fields.text("engine").to_owned();
-        match fields.text("order") {
-            "copy" => desk.change(|library| library.copy(&name)).map(|copy| lead(&address(&copy))),
-            "remove" => {
-                desk.change(|library| library.remove(&name))?;
-                let done = Message::of(|language| language.engine_was_removed(&name));
-                Ok(desk.confirm("/engines", done))
-            }
-            _ => Err(Refusal::bad(Language::unknown_order)),
+pub(crate) fn order(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let name = fields.text("engine");
+    match fields.text("order") {
+        "copy" => desk.change(|library| library.copy(name)).map(|copy| lead(&address(&copy))),
+        "remove" => {
+            desk.change(|library| library.remove(name))?;
+            let done = Message::of(|language| language.engine_was_removed(name));
+            Ok(desk.confirm("/engines", done))
         }
-    })
-    .await?
+        _ => Err(Refusal::bad(Language::unknown_order)),
+    }
 }
 
 #[cfg(test)]

@@ -16,8 +16,9 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use tokio::runtime::Handle;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
-use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{Listing, layout::Page, refusals::Refusal, visitor::Visitor};
 use words::{Language, Message};
 
 /// Longest wait for an event to be on the list, or off it.
@@ -99,17 +100,23 @@ impl Desk {
         done.map(drop).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))
     }
 
-    /// True if an event is on the list, or there with pages.
-    pub(crate) fn is_listed(&self, event: &str, has_pages: bool) -> bool {
-        let listed = tokio::runtime::Handle::current().block_on(self.0.list.events(Language::English));
-        listed.iter().any(|one| one.name == event && (one.path.is_some() || !has_pages))
+    /// An event as the list has it now.
+    pub(crate) fn listing(&self, event: &str) -> Option<Listing> {
+        let listed = Handle::current().block_on(self.0.list.events(Language::English));
+        listed.into_iter().find(|one| one.name == event)
+    }
+
+    /// True if an event is on the list with its pages.
+    pub(crate) fn has_pages(&self, event: &str) -> bool {
+        self.listing(event).is_some_and(|one| one.path.is_some())
     }
 
     /// Takes an event that is not played off the list, and its files to the bin.
     fn delete(&self, name: &str) -> Result<Message, Refusal> {
         let place = &self.0.place;
         self.order(Order::Forget(name.to_owned()))?;
-        if !self.becomes(name, false) {
+        // Its pages have its database open no longer then, which some systems do not move otherwise.
+        if !self.comes(|| self.listing(name).is_none()) {
             return Err(Refusal::conflict(Language::stop_it_first));
         }
         let (bin, stays) = self.move_to_bin(name).inspect_err(|_| {
@@ -134,18 +141,6 @@ impl Desk {
         }
         let bin = place.remove(name, database.as_deref().ok(), now()).map_err(refused)?;
         Ok((bin.display().to_string(), database.err().map(|database| database.display().to_string())))
-    }
-
-    /// True if the pages of an event have read its games.
-    pub(crate) fn shows_games(&self, event: &str) -> bool {
-        let listed = tokio::runtime::Handle::current().block_on(self.0.list.events(Language::English));
-        listed.iter().any(|one| one.name == event && one.games > 0)
-    }
-
-    /// Waits until an event is on the list with its pages, or off the list: it is not played then, and its pages have its
-    /// database open no longer, which some systems do not move otherwise. False if that does not come.
-    pub(crate) fn becomes(&self, event: &str, is_listed: bool) -> bool {
-        self.comes(|| self.is_listed(event, is_listed) == is_listed)
     }
 
     /// Waits until something is so. False if that does not come.
@@ -186,26 +181,17 @@ pub(crate) async fn order(
             return Err(Refusal::bad(Language::no_such_event));
         }
         // The file and the hall hear of orders in the same sequence.
-        let ordered = |held, order: Order| {
+        let ordered = |held, order: fn(String) -> Order, done: fn(Language, &str) -> String| {
             let _alone = place.alone();
             let kept = if is_gone { Ok(()) } else { hold(place, &name, held) };
             // Where the disk is full an event can be stopped all the same, until the desk begins again.
-            let is_sent = if held || kept.is_ok() { desk.order(order) } else { Ok(()) };
-            kept.map_err(refused).and(is_sent)
+            let is_sent = if held || kept.is_ok() { desk.order(order(name.clone())) } else { Ok(()) };
+            kept.map_err(refused).and(is_sent).map(|()| Message::of(|language| done(language, &name)))
         };
         let done = match order {
-            "begin" => {
-                ordered(false, Order::Begin(name.clone()))?;
-                Message::of(|language| language.event_begins(&name))
-            }
-            "finish" => {
-                ordered(true, Order::Finish(name.clone()))?;
-                Message::of(|language| language.event_finishes(&name))
-            }
-            "adjourn" => {
-                ordered(true, Order::Adjourn(name.clone()))?;
-                Message::of(|language| language.event_is_adjourned(&name))
-            }
+            "begin" => ordered(false, Order::Begin, Language::event_begins)?,
+            "finish" => ordered(true, Order::Finish, Language::event_finishes)?,
+            "adjourn" => ordered(true, Order::Adjourn, Language::event_is_adjourned)?,
             "pause" => return desk.carry_out(&name, Command::Pause).map(|()| lead("/")),
             "resume" => return desk.carry_out(&name, Command::Resume).map(|()| lead("/")),
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),

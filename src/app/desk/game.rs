@@ -1,7 +1,7 @@
 //! One game, studied: a new match from one of its positions, the position in other games, an engine's opinion.
 
-use crate::{Desk, fields::Fields, lead, refused, waiting};
-use axum::{extract::State, response::Response};
+use crate::{Asked, Desk, fields::Fields, lead, refused};
+use axum::response::Response;
 use explain::{
     Line,
     losses::{self, LossFault},
@@ -14,7 +14,6 @@ use referee::{entry::GameId, rules::Rules};
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::Language;
 
@@ -73,14 +72,8 @@ impl Desk {
 }
 
 /// The page of a game.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let taken = desk.taken(&query)?;
-        let engines = LibraryEngine::load(desk.0.place.directory()).map_err(refused)?;
-        Ok(shown(words, &taken, &engines))
-    })
-    .await?
+pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    Ok(shown(words, &desk.taken(&fields)?, &desk.library()?))
 }
 
 fn shown(words: Language, taken: &Taken, engines: &[LibraryEngine]) -> Page {
@@ -130,18 +123,11 @@ pub(crate) fn choice(
 }
 
 /// Leads to the form of a match that begins from a position of a game.
-pub(crate) async fn play(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
-        let taken = desk.taken(&fields)?;
-        let stem = format!("{}-{}", taken.stem(), taken.at);
-        let openings = desk.0.place.keep(&stem, "sfen", format!("{}\n", taken.position()).as_bytes())?;
-        let engines = fields.all("engine").map(|name| format!("&engine={}", percent(name)));
-        let engines: String = engines.collect();
-        Ok::<_, Refusal>(format!(
-            "/new/event?kind=match&name={}&openings={}{engines}",
-            percent(&stem),
-            percent(&openings)
-        ))
-    });
-    Ok(lead(&to.await??))
+pub(crate) fn play(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let taken = desk.taken(&fields)?;
+    let stem = format!("{}-{}", taken.stem(), taken.at);
+    let openings = desk.0.place.keep(&stem, "sfen", format!("{}\n", taken.position()).as_bytes())?;
+    let engines: String = fields.all("engine").map(|name| format!("&engine={}", percent(name))).collect();
+    let (name, openings) = (percent(&stem), percent(&openings));
+    Ok(lead(&format!("/new/event?kind=match&name={name}&openings={openings}{engines}")))
 }

@@ -1,11 +1,11 @@
 //! Guests of an event: who may log in, what they are sent, and who is there.
 
-use crate::{Desk, compose, confirmed, fields::Fields, refused, waiting};
+use crate::{Asked, Desk, compose, confirmed, refused};
 use arena::operations::{
     command::Command,
     request::{Listed, Request},
 };
-use axum::{extract::State, response::Response};
+use axum::response::Response;
 use event::{
     hall::Now,
     league::{registers, set_account},
@@ -21,7 +21,6 @@ use web::{
     arbiter::{Entrance, Games, settings},
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::{Language, Message};
 
@@ -96,33 +95,30 @@ fn address(event: &str) -> String {
 }
 
 /// Lets a guest in, gives another password, or takes the account away.
-pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    waiting(move || {
-        let (event, name) = (fields.text("event"), fields.text("name"));
-        let house = desk.house(event)?;
-        if !is_player_name(name) {
-            return Err(Refusal::bad(Language::name_form));
+pub(crate) fn order(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let (event, name) = (fields.text("event"), fields.text("name"));
+    let house = desk.house(event)?;
+    if !is_player_name(name) {
+        return Err(Refusal::bad(Language::name_form));
+    }
+    match fields.text("order") {
+        "admit" => {
+            let issued = desk.admit(&house, event, name, fields.text("password"))?;
+            Ok(desk.0.issued.lead(&address(event), issued))
         }
-        match fields.text("order") {
-            "admit" => {
-                let issued = desk.admit(&house, event, name, fields.text("password"))?;
-                Ok(desk.0.issued.lead(&address(event), issued))
-            }
-            "remove" => {
-                match house.serve.login {
-                    Login::Invitation => desk.invite(event, name, None)?,
-                    _ => {
-                        let writer = Writer::open(house.event.database()).map_err(refused)?;
-                        writer.remove_account(name).map_err(refused)?;
-                    }
+        "remove" => {
+            match house.serve.login {
+                Login::Invitation => desk.invite(event, name, None)?,
+                _ => {
+                    let writer = Writer::open(house.event.database()).map_err(refused)?;
+                    writer.remove_account(name).map_err(refused)?;
                 }
-                let done = Message::of(|language| language.guest_was_removed(name));
-                Ok(desk.confirm(&address(event), done))
             }
-            _ => Err(Refusal::bad(Language::unknown_order)),
+            let done = Message::of(|language| language.guest_was_removed(name));
+            Ok(desk.confirm(&address(event), done))
         }
-    })
-    .await?
+        _ => Err(Refusal::bad(Language::unknown_order)),
+    }
 }
 
 impl Desk {
@@ -142,12 +138,9 @@ impl Desk {
 }
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, name) = (visitor.language, query.text("event").to_owned());
-    let done = desk.confirmation(&query);
-    let issued = desk.0.issued.take(&query);
-    let event = name.clone();
-    let house = waiting(move || desk.house(&event)).await??;
+pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, Refusal> {
+    let (name, issued) = (fields.text("event"), desk.0.issued.take(&fields));
+    let house = desk.house(name)?;
     let title = format!("{}: {}", words.guests(), house.event.name());
     let registers = registers(house.serve.login);
     let content = html! {
@@ -156,13 +149,13 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         (house.there(words))
         @match house.serve.login {
             Login::Open => p { @if house.is_league() { (words.anybody_may()) } @else { (words.entrants_show_their_secret()) } },
-            Login::Accounts => (house.admits(words, &name, house.accounts.iter().map(|account| account.name.as_str()))),
+            Login::Accounts => (house.admits(words, name, house.accounts.iter().map(|account| account.name.as_str()))),
             Login::Invitation => {
                 p { (words.change_counts_when_begun()) }
-                (house.admits(words, &name, house.serve.invited.iter().map(|line| line.split(':').next().unwrap_or_default())))
+                (house.admits(words, name, house.serve.invited.iter().map(|line| line.split(':').next().unwrap_or_default())))
             }
         }
-        (house.lines(words, issued.as_ref(), query.text("game"), registers))
+        (house.lines(words, issued.as_ref(), fields.text("game"), registers))
     };
     Ok(Page::new(title, "/", content).with(&["copy.js"]))
 }

@@ -1,9 +1,9 @@
 //! The first page: what runs, what waits, what is over, and the way out.
 
-use crate::{Desk, confirmed, fields::Fields, place::Place, waiting};
+use crate::{Asked, Desk, confirmed, fields::Fields, place::Place, waiting};
 use arena::operations::{Operations, command::Command, request::Request};
 use axum::extract::State;
-use event::hall::{Now, Order, Running};
+use event::hall::{Events, Now, Order};
 use maud::{Markup, html};
 use plan::{HallConfig, LibraryEngine};
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ fn door(place: &Place, event: &str) -> Option<Door> {
 }
 
 /// What an event does, where more is known than that it is played.
-fn doing(running: &Running, event: &Listing, words: Language) -> &'static str {
+fn doing(running: &Events, event: &Listing, words: Language) -> &'static str {
     let is_paused = running.operations(&event.name).is_some_and(|operations| operations.is_paused());
     match running.of(&event.name) {
         _ if event.state != "plays" => event.words,
@@ -127,7 +127,7 @@ fn doing(running: &Running, event: &Listing, words: Language) -> &'static str {
 }
 
 /// What can be ordered about an event, in words.
-fn orders(running: &Running, event: &Listing, words: Language) -> Vec<(&'static str, &'static str)> {
+fn orders(running: &Events, event: &Listing, words: Language) -> Vec<(&'static str, &'static str)> {
     let delete = ("delete", words.delete());
     let end = [("finish", words.finish_games()), ("adjourn", words.adjourn_games())];
     let is_paused = running.operations(&event.name).map(|operations| operations.is_paused());
@@ -141,7 +141,7 @@ fn orders(running: &Running, event: &Listing, words: Language) -> Vec<(&'static 
 }
 
 /// An event, with what can be ordered about it.
-fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Running) -> Markup {
+fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Events) -> Markup {
     html! {
         section.event {
             h3 { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) }
@@ -182,12 +182,7 @@ fn ways(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
 }
 
 /// Ends the desk.
-pub(crate) async fn quit(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    fields: Fields,
-) -> Result<Page, Refusal> {
-    let words = visitor.language;
+pub(crate) fn quit(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
     desk.order(Order::End(fields.text("how") == "adjourn"))?;
     let content = html! { h1 { (words.quit()) } p { (words.desk_ends()) } p { (words.begin_desk_again()) } };
     Ok(Page::new(words.quit(), "", content))

@@ -1,7 +1,7 @@
 //! Long works of the desk, each on a thread of its own: how far each is, what came of it, and a way to stop it.
 
-use crate::{Desk, fields::Fields, lead};
-use axum::{extract::State, response::Response};
+use crate::{Asked, lead};
+use axum::response::Response;
 use maud::{Markup, html};
 use parking_lot::{Condvar, Mutex};
 use std::{
@@ -12,7 +12,7 @@ use std::{
     },
     thread,
 };
-use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{layout::Page, refusals::Refusal};
 use words::{Language, Message};
 
 /// How far works give way to games.
@@ -146,8 +146,7 @@ impl Job {
 }
 
 /// All works, the newest first.
-pub(crate) async fn list(State(desk): State<Desk>, visitor: Visitor) -> Page {
-    let words = visitor.language;
+pub(crate) fn list(Asked { desk, words, .. }: Asked) -> Result<Page, Refusal> {
     let jobs = desk.0.jobs.all.lock().clone();
     let runs = jobs.iter().any(|job| !job.has_ended());
     let content = html! {
@@ -158,13 +157,12 @@ pub(crate) async fn list(State(desk): State<Desk>, visitor: Visitor) -> Page {
         } } }
     };
     let page = Page::new(words.jobs(), "/jobs", content);
-    if runs { page.again(2) } else { page }
+    Ok(if runs { page.again(2) } else { page })
 }
 
 /// One work; the page comes again by itself until it has ended.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let job = desk.0.jobs.find(query.text("number"))?;
+pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let job = desk.0.jobs.find(fields.text("number"))?;
     let (title, stand) = (job.title.text(words).to_owned(), job.stand(words));
     let course = job.course.lock();
     let has_ended = course.ended.is_some();
@@ -186,7 +184,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
 }
 
 /// Stops a work.
-pub(crate) async fn stop(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+pub(crate) fn stop(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
     let job = desk.0.jobs.find(fields.text("number"))?;
     job.stopped.store(true, Relaxed);
     Ok(lead(&job.path()))

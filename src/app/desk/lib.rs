@@ -39,11 +39,11 @@ pub use start::{Options, run};
 
 use axum::{
     Router,
-    extract::DefaultBodyLimit,
+    extract::{DefaultBodyLimit, State},
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{self, MethodFilter, MethodRouter},
 };
-use event::hall::{Order, Running};
+use event::hall::{Events, Order};
 use fields::Fields;
 use maud::{Markup, html};
 use parking_lot::Mutex;
@@ -52,7 +52,7 @@ use std::{
     collections::VecDeque,
     sync::{Arc, mpsc::Sender},
 };
-use web::{List, Made, refusals::Refusal};
+use web::{List, Made, refusals::Refusal, visitor::Visitor};
 use words::{Language, Message, Phrase};
 
 /// Entries of the navigation: path and words.
@@ -77,7 +77,7 @@ pub(crate) struct Shared {
     place: Place,
     list: List,
     orders: Sender<Order>,
-    running: Running,
+    running: Events,
     handshakes: engine::Handshakes,
     jobs: jobs::Jobs,
     ratings: Made<engines::Ratings>,
@@ -118,7 +118,7 @@ impl<T> Once<T> {
 }
 
 impl Desk {
-    pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Running) -> Self {
+    pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Events) -> Self {
         let (handshakes, jobs, done, issued, submits) = Default::default();
         let ratings = engines::ratings(place.directory().to_owned());
         Self(Arc::new(Shared {
@@ -138,30 +138,35 @@ impl Desk {
     /// The pages.
     pub(crate) fn routes(self) -> Router {
         Router::new()
-            .route("/", get(home::page))
+            .route("/", routing::get(home::page))
             .route("/machine", get(check::machine))
             .route("/quit", post(home::quit))
-            .route("/settings", get(settings::page))
-            .route("/engines", get(engines::page))
+            .route("/settings", routing::get(settings::page))
+            .route("/engines", routing::get(engines::page))
             .route("/engines/browse", get(browse::page))
             .route("/engines/add", post(engines::add))
             .route("/engines/order", post(engines::order))
             .route("/engines/compare", get(compare::page))
-            .route("/engine", get(engine::page).post(engine::save))
+            .route("/engine", get(engine::page).merge(post(engine::save)))
             .route("/engine/check", post(check::begin))
             .route("/new", get(create::kinds))
-            .route("/new/event", get(create::blank).post(create::show))
+            .route("/new/event", get(create::blank).merge(post(create::show)))
             .route("/new/text", post(create::keep))
-            .route("/guests", get(guests::page).post(guests::order))
+            .route("/guests", get(guests::page).merge(post(guests::order)))
             .route("/seat", get(seat::page))
-            .route("/events/order", post(events::order))
+            .route("/events/order", routing::post(events::order))
             .route("/events/publish", get(publish::page))
             .route("/events/public", post(publish::publish))
             .route("/events/records", get(publish::records))
-            .route("/events/explain", get(searches::form).post(searches::explain))
-            .route("/events/change", get(change::page).post(change::change))
-            .route("/events/text", get(change::copy).post(change::save))
-            .route("/study", get(study::page).post(study::take_in).layer(DefaultBodyLimit::max(study::BODY)))
+            .route("/events/explain", get(searches::form).merge(post(searches::explain)))
+            .route("/events/change", get(change::page).merge(post(change::change)))
+            .route("/events/text", get(change::copy).merge(post(change::save)))
+            .route(
+                "/study",
+                get(study::page)
+                    .merge(routing::post(study::take_in))
+                    .layer(DefaultBodyLimit::max(study::BODY)),
+            )
             .route("/study/open", get(study::open))
             .route("/study/import", post(study::import))
             .route("/study/find", post(study::find))
@@ -187,6 +192,34 @@ impl Desk {
     fn confirmation(&self, query: &Fields) -> Option<Message> {
         self.0.done.take(query)
     }
+}
+
+/// What is asked of the desk.
+pub(crate) struct Asked {
+    desk: Desk,
+    words: Language,
+    fields: Fields,
+    /// What the page that was asked before has done.
+    done: Option<Message>,
+}
+
+/// Answers requests on a thread that may wait.
+fn answered<T: IntoResponse + Send + 'static>(
+    method: MethodFilter,
+    answer: fn(Asked) -> Result<T, Refusal>,
+) -> MethodRouter<Desk> {
+    routing::on(method, async move |State(desk): State<Desk>, visitor: Visitor, fields: Fields| {
+        let (words, done) = (visitor.language, desk.confirmation(&fields));
+        waiting(move || answer(Asked { desk, words, fields, done })).await?
+    })
+}
+
+fn get<T: IntoResponse + Send + 'static>(page: fn(Asked) -> Result<T, Refusal>) -> MethodRouter<Desk> {
+    answered(MethodFilter::GET, page)
+}
+
+fn post<T: IntoResponse + Send + 'static>(order: fn(Asked) -> Result<T, Refusal>) -> MethodRouter<Desk> {
+    answered(MethodFilter::POST, order)
 }
 
 /// Leads to a page, so that a reload repeats nothing.

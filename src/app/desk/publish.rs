@@ -1,8 +1,7 @@
 //! What others see of an event: its table to be copied, its records, and its public page.
 
-use crate::{Desk, confirmed, fields::Fields, form::shown, refused, waiting};
+use crate::{Asked, confirmed, form::shown, refused};
 use axum::{
-    extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
@@ -20,13 +19,13 @@ use std::{
     io::{Cursor, Write},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
     ops::RangeInclusive,
+    path::Path,
     time::Duration,
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::{Language, Message};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
@@ -49,30 +48,20 @@ struct Shown {
 }
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, done) = (visitor.language, desk.confirmation(&query));
-    let name = query.text("event").to_owned();
-    let file = desk.0.place.existing(&name)?;
-    let found = waiting(move || {
-        let event = Event::load(&file).map_err(refused)?;
-        let report = event.database().exists().then(|| reported(event.database(), event.name()));
-        let report = match report.transpose() {
-            // It has not begun.
-            Err(Failure::Usage(_)) => None,
-            report => report.map_err(refused)?,
-        };
-        let tables = report.as_ref().map(|report| report.tables(words)).unwrap_or_default();
-        let is_open = listens(event.http());
-        Ok::<_, Refusal>(Shown { event, report, tables, house: own_address(), is_open })
-    });
-    let found = found.await??;
+pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, Refusal> {
+    let name = fields.text("event");
+    let event = desk.event(name)?;
+    let report = report_of(event.database(), event.name())?;
+    let tables = report.as_ref().map(|report| report.tables(words)).unwrap_or_default();
+    let is_open = listens(event.http());
+    let found = Shown { event, report, tables, house: own_address(), is_open };
     let all = |draw: fn(&Exhibit) -> String| found.tables.iter().map(draw).collect::<Vec<_>>().join("\n");
     let content = html! {
         h1 { (words.publish()) ": " (found.event.name()) }
         (confirmed(words, done.as_ref()))
-        (public(words, &name, &found))
+        (public(words, name, &found))
         @if let Some(report) = &found.report {
-            (records_form(words, &name))
+            (records_form(words, name))
             (copied(words, "Markdown", &all(Exhibit::markdown)))
             (copied(words, "BBCode", &all(Exhibit::bbcode)))
             (copied(words, "HTML", &all(Exhibit::html)))
@@ -81,6 +70,14 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         }
     };
     Ok(Page::new(words.publish(), "/", content).with(&["copy.js"]))
+}
+
+/// The report of an event of a database; `None`: it has not begun.
+pub(crate) fn report_of(database: &Path, event: &str) -> Result<Option<Report>, Refusal> {
+    match database.exists().then(|| reported(database, event)).transpose() {
+        Err(Failure::Usage(_)) => Ok(None),
+        report => report.map_err(refused),
+    }
 }
 
 fn copied(words: Language, title: &str, text: &str) -> Markup {
@@ -140,39 +137,36 @@ fn quick(link: &str) -> Option<String> {
 }
 
 /// Opens or closes the public page of an event: its file says where it is.
-pub(crate) async fn publish(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    waiting(move || {
-        let name = fields.text("event");
-        let alone = desk.0.place.alone();
-        let text = desk.text_of(name)?;
-        let listen = match fields.text("is") {
-            "off" => None,
-            _ => {
-                let port = fields.text("port").parse().ok().filter(|port| (1024..).contains(port));
-                let port: u16 = port.ok_or_else(|| Refusal::bad(Language::port_is_a_number))?;
-                if !is_free(port) {
-                    return Err(Refusal::conflict(|words| words.port_is_taken(port)));
-                }
-                Some(port)
+pub(crate) fn publish(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let name = fields.text("event");
+    let alone = desk.0.place.alone();
+    let text = desk.text_of(name)?;
+    let listen = match fields.text("is") {
+        "off" => None,
+        _ => {
+            let port = fields.text("port").parse().ok().filter(|port| (1024..).contains(port));
+            let port: u16 = port.ok_or_else(|| Refusal::bad(Language::port_is_a_number))?;
+            if !is_free(port) {
+                return Err(Refusal::conflict(|words| words.port_is_taken(port)));
             }
-        };
-        let text = with_listen(&text, listen)?;
-        let faulty = |faults: Faults| refused(faults.iter().map(shown).collect::<Vec<_>>().join("\n"));
-        let event = crate::compose::check(&desk.0.place, &text).map_err(faulty)?;
-        desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
-        desk.order(Order::Others(name.to_owned(), text))?;
-        drop(alone);
-        // One that has not begun has no pages yet.
-        if listen.is_some() && desk.is_listed(name, true) {
-            desk.comes(|| listens(event.http()));
+            Some(port)
         }
-        let done = match listen {
-            Some(_) => Message::of(Language::public_page_is_open),
-            None => Message::of(Language::public_page_is_closed),
-        };
-        Ok(desk.confirm(&format!("/events/publish?event={}", percent(name)), done))
-    })
-    .await?
+    };
+    let text = with_listen(&text, listen)?;
+    let faulty = |faults: Faults| refused(faults.iter().map(shown).collect::<Vec<_>>().join("\n"));
+    let event = crate::compose::check(&desk.0.place, &text).map_err(faulty)?;
+    desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
+    desk.order(Order::Others(name.to_owned(), text))?;
+    drop(alone);
+    // One that has not begun has no pages yet.
+    if listen.is_some() && desk.has_pages(name) {
+        desk.comes(|| listens(event.http()));
+    }
+    let done = match listen {
+        Some(_) => Message::of(Language::public_page_is_open),
+        None => Message::of(Language::public_page_is_closed),
+    };
+    Ok(desk.confirm(&format!("/events/publish?event={}", percent(name)), done))
 }
 
 /// The text of an event whose public page is at a port, or nowhere.
@@ -204,30 +198,21 @@ fn records_form(words: Language, name: &str) -> Markup {
 }
 
 /// The records of a round, or of all games that count, in one file.
-pub(crate) async fn records(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    query: Fields,
-) -> Result<Response, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let name = query.text("event");
-        let round = Some(query.text("round")).filter(|text| !text.is_empty()).map(str::parse::<u32>);
-        let round = round.transpose().map_err(|_| Refusal::bad(Language::round_is_a_number))?;
-        let format = Format::from_extension(query.text("format"));
-        let format = format.ok_or_else(|| Refusal::bad(Language::unknown_order))?;
-        let (store, event) = desk.games_of(name)?;
-        let report = reported(store.path(), &event.name).map_err(refused)?;
-        let tables = if query.is("standings") { report.tables(words) } else { vec![] };
-        let games = counted(&store, &event, round)?;
-        let bytes = zipped(&store, &event, &games, (format, &tables)).map_err(refused)?;
-        let round = round.map(|round| format!("-{round}")).unwrap_or_default();
-        let name = format!("attachment; filename*=UTF-8''{}{round}.zip", percent(name).replace('/', "%2F"));
-        let headers =
-            [(header::CONTENT_TYPE, "application/zip".to_owned()), (header::CONTENT_DISPOSITION, name)];
-        Ok((headers, bytes).into_response())
-    })
-    .await?
+pub(crate) fn records(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let name = fields.text("event");
+    let round = Some(fields.text("round")).filter(|text| !text.is_empty()).map(str::parse::<u32>);
+    let round = round.transpose().map_err(|_| Refusal::bad(Language::round_is_a_number))?;
+    let format = Format::from_extension(fields.text("format"));
+    let format = format.ok_or_else(|| Refusal::bad(Language::unknown_order))?;
+    let (store, event) = desk.games_of(name)?;
+    let report = reported(store.path(), &event.name).map_err(refused)?;
+    let tables = if fields.is("standings") { report.tables(words) } else { vec![] };
+    let games = counted(&store, &event, round)?;
+    let bytes = zipped(&store, &event, &games, (format, &tables)).map_err(refused)?;
+    let round = round.map(|round| format!("-{round}")).unwrap_or_default();
+    let name = format!("attachment; filename*=UTF-8''{}{round}.zip", percent(name).replace('/', "%2F"));
+    let headers = [(header::CONTENT_TYPE, "application/zip".to_owned()), (header::CONTENT_DISPOSITION, name)];
+    Ok((headers, bytes).into_response())
 }
 
 /// The games of a round, or all, that count.

@@ -1,15 +1,15 @@
 //! Searches after the game, as works of the desk: why an engine lost, and an engine's opinion of a game.
 
 use crate::{
-    Desk,
+    Asked, Desk,
     fields::Fields,
     game::{Taken, choice},
     jobs::Job,
     lead,
     place::{Place, SHELF},
-    refused, waiting,
+    refused,
 };
-use axum::{extract::State, response::Response};
+use axum::response::Response;
 use check::while_wanted;
 use explain::{
     Cache, Cause, Engine, ExplainFault, Explanation, Here, Judged, Phase, Pool, Settings, Summary,
@@ -29,7 +29,6 @@ use web::{
     List,
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::{Language, Message};
 
@@ -61,28 +60,24 @@ fn on_free_cores<T>(list: &List, search: impl FnOnce(Here<'_>) -> T) -> T {
 }
 
 /// The form: whose losses are explained, and by whom.
-pub(crate) async fn form(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let name = query.text("event");
-        let (_, event) = desk.games_of(name)?;
-        let engines = LibraryEngine::load(desk.0.place.directory()).map_err(refused)?;
-        let content = html! {
-            h1 { (words.why_it_lost()) ": " (event.name) }
-            p { (words.what_explaining_does()) }
-            form.order method="post" action="/events/explain" {
-                input type="hidden" name="event" value=(name);
-                label { span { (words.whose_losses()) } select name="player" {
-                    @for player in &event.players { option value=(player) { (player) } }
-                } }
-                label { span { (words.last_losses()) } input type="number" name="last" value="5" min="1" max=(LOSSES) required; }
-                (judge(words, &engines))
-                p.buttons { button { (words.why_it_lost()) } }
-            }
-        };
-        Ok(Page::new(words.why_it_lost(), "/", content))
-    })
-    .await?
+pub(crate) fn form(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let name = fields.text("event");
+    let (_, event) = desk.games_of(name)?;
+    let engines = desk.library()?;
+    let content = html! {
+        h1 { (words.why_it_lost()) ": " (event.name) }
+        p { (words.what_explaining_does()) }
+        form.order method="post" action="/events/explain" {
+            input type="hidden" name="event" value=(name);
+            label { span { (words.whose_losses()) } select name="player" {
+                @for player in &event.players { option value=(player) { (player) } }
+            } }
+            label { span { (words.last_losses()) } input type="number" name="last" value="5" min="1" max=(LOSSES) required; }
+            (judge(words, &engines))
+            p.buttons { button { (words.why_it_lost()) } }
+        }
+    };
+    Ok(Page::new(words.why_it_lost(), "/", content))
 }
 
 /// The fields that say which engine searches, and how much.
@@ -100,36 +95,32 @@ fn nodes(fields: &Fields) -> Result<u64, Refusal> {
 }
 
 /// Begins to explain the losses of an engine.
-pub(crate) async fn explain(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
-        let (name, player) = (fields.text("event").to_owned(), fields.text("player").to_owned());
-        let last = fields.text("last").parse().ok().filter(|last| (1..=LOSSES).contains(last));
-        let last = last.ok_or_else(|| Refusal::bad(|words| words.losses_are_a_number(LOSSES)))?;
-        let (judge, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
-        let (store, event) = desk.games_of(&name)?;
-        // What the file starts anyway runs as it does there; a database may be somebody else's.
-        let own = match desk.0.place.file(&name).map(|file| Event::load(&file)) {
-            Some(Ok(Event::Arranged { plan, .. })) => plan.engines,
-            _ => vec![],
-        };
-        let is_own = |it: &plan::EnginePlan| {
-            own.iter()
-                .any(|own| (&own.command, &own.args, &own.options) == (&it.command, &it.args, &it.options))
-        };
-        rsshogi::board::init();
-        let wanted = Wanted::Losses { of: &player, last: Some(last) };
-        let losses = Losses::read(&store, &event, wanted, is_own).map_err(refused)?;
-        let cache = searches(store.path());
-        let title = Message::of(|words| words.losses_of(&player, &name));
-        let terms = format!("{} {fields:?}", event.created_at);
-        let (list, back) = (desk.0.list.clone(), format!("/events/explain?event={}", percent(&name)));
-        let work = move |job: &Job| {
-            let judge = (&judge, nodes, cache.as_path());
-            on_free_cores(&list, |here| explained(job, &name, &losses, judge, here))
-        };
-        Ok::<_, Refusal>(desk.0.jobs.begin((title, terms), &back, work))
-    });
-    Ok(lead(&to.await??))
+pub(crate) fn explain(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let (name, player) = (fields.text("event").to_owned(), fields.text("player").to_owned());
+    let last = fields.text("last").parse().ok().filter(|last| (1..=LOSSES).contains(last));
+    let last = last.ok_or_else(|| Refusal::bad(|words| words.losses_are_a_number(LOSSES)))?;
+    let (judge, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
+    let (store, event) = desk.games_of(&name)?;
+    // What the file starts anyway runs as it does there; a database may be somebody else's.
+    let own = match desk.0.place.file(&name).map(|file| Event::load(&file)) {
+        Some(Ok(Event::Arranged { plan, .. })) => plan.engines,
+        _ => vec![],
+    };
+    let is_own = |it: &plan::EnginePlan| {
+        own.iter().any(|own| (&own.command, &own.args, &own.options) == (&it.command, &it.args, &it.options))
+    };
+    rsshogi::board::init();
+    let wanted = Wanted::Losses { of: &player, last: Some(last) };
+    let losses = Losses::read(&store, &event, wanted, is_own).map_err(refused)?;
+    let cache = searches(store.path());
+    let title = Message::of(|words| words.losses_of(&player, &name));
+    let terms = format!("{} {fields:?}", event.created_at);
+    let (list, back) = (desk.0.list.clone(), format!("/events/explain?event={}", percent(&name)));
+    let work = move |job: &Job| {
+        let judge = (&judge, nodes, cache.as_path());
+        on_free_cores(&list, |here| explained(job, &name, &losses, judge, here))
+    };
+    Ok(lead(&desk.0.jobs.begin((title, terms), &back, work)))
 }
 
 fn explained(
@@ -211,20 +202,15 @@ fn moves(words: Language, base: &str, found: &[Explanation]) -> Markup {
 }
 
 /// Lets an engine search every position of a game.
-pub(crate) async fn analyze(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
-        let taken = desk.taken(&fields)?;
-        let (engine, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
-        let title =
-            Message::of(|words| words.analysis_of(taken.game.row.game.0, &taken.name, &engine.0.name));
-        let terms = format!("{} {fields:?}", taken.event.created_at);
-        let (list, place, back) = (desk.0.list.clone(), desk.0.place.clone(), taken.address());
-        let work = move |job: &Job| {
-            on_free_cores(&list, |here| analyzed(job, &taken, (&engine, nodes, here), &place))
-        };
-        Ok::<_, Refusal>(desk.0.jobs.begin((title, terms), &back, work))
-    });
-    Ok(lead(&to.await??))
+pub(crate) fn analyze(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let taken = desk.taken(&fields)?;
+    let (engine, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
+    let title = Message::of(|words| words.analysis_of(taken.game.row.game.0, &taken.name, &engine.0.name));
+    let terms = format!("{} {fields:?}", taken.event.created_at);
+    let (list, place, back) = (desk.0.list.clone(), desk.0.place.clone(), taken.address());
+    let work =
+        move |job: &Job| on_free_cores(&list, |here| analyzed(job, &taken, (&engine, nodes, here), &place));
+    Ok(lead(&desk.0.jobs.begin((title, terms), &back, work)))
 }
 
 fn analyzed(

@@ -1,12 +1,7 @@
 //! An engine on a server: where it is, when the next round begins, and its opponents with their ratings.
 
-use crate::{Desk, fields::Fields, refused, waiting};
-use axum::extract::State;
-use event::{
-    Failure,
-    hall::{Now, Seen, Stage},
-    reported,
-};
+use crate::{Asked, Desk, publish::report_of};
+use event::hall::{Now, Seen, Stage};
 use journal::now;
 use maud::{Markup, html};
 use notation::csa::game_name::GameName;
@@ -16,7 +11,6 @@ use web::{
     layout::{Page, percent},
     refusals::Refusal,
     time,
-    visitor::Visitor,
 };
 use words::Language;
 
@@ -44,11 +38,7 @@ impl Desk {
             Some(Now::Seat { presence, ratings }) => (Some(presence.seen()), Some(ratings)),
             _ => (None, None),
         };
-        let report = match config.database.exists().then(|| reported(&config.database, &config.name)) {
-            // It has not begun.
-            None | Some(Err(Failure::Usage(_))) => None,
-            Some(report) => Some(report.map_err(refused)?),
-        };
+        let report = report_of(&config.database, &config.name)?;
         let rating = |name: &str| match &ratings {
             Some(ratings) => ratings.of(name),
             None => config.ratings.get(name).copied(),
@@ -78,18 +68,17 @@ fn next_round(game: &str, now: i64) -> Option<i64> {
 }
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, name) = (visitor.language, query.text("event").to_owned());
-    let event = name.clone();
-    let seat = waiting(move || desk.seat(&event)).await??;
+pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
+    let name = fields.text("event");
+    let seat = desk.seat(name)?;
     let title = seat.config.name.clone();
     let content = html! {
-        div.head { h1 { (title) } a href={ "/e/" (percent(&name)) "/" } { (words.boards_and_evaluations()) } }
+        div.head { h1 { (title) } a href={ "/e/" (percent(name)) "/" } { (words.boards_and_evaluations()) } }
         (seat.state(words))
         p.quiet { (words.keep_it_awake()) }
         h2 { (words.opponents()) }
         @if seat.opponents.is_empty() { p { (words.none()) } } @else { (seat.table(words)) }
-        p { a href={ "/e/" (percent(&name)) "/table" } { (words.standings()) } }
+        p { a href={ "/e/" (percent(name)) "/table" } { (words.standings()) } }
     };
     Ok(Page::new(title, "/", content).with(&["times.js"]).again(AGAIN))
 }

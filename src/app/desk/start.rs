@@ -3,7 +3,7 @@
 use crate::{Desk, PLACES, place::Place};
 use event::{
     Exit, Failure, err_line,
-    hall::{self, Order, Running},
+    hall::{self, Events, Order},
 };
 use parking_lot::Mutex;
 use plan::ServeConfig;
@@ -114,8 +114,8 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
         is_shown
     }));
     let place = Place::new(directory.to_owned());
-    let running = Running::default();
-    let inside = inside(place, Arc::new(gate), orders, running.clone());
+    let events = Events::default();
+    let inside = inside(place, Arc::new(gate), orders, events.clone());
     let shown = directory.to_owned();
     let opened = move |address: SocketAddr| {
         let mut way = way.lock();
@@ -137,14 +137,14 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
         quiet: true,
         fit: options.fit,
     };
-    let desk = hall::Personal { inside, orders: inbox, opened: Box::new(opened), running };
+    let desk = hall::Personal { inside, orders: inbox, opened: Box::new(opened), events };
     let ended = hall::run(directory, &hall, Some(desk));
     let _gone = fs::remove_file(directory.join(WAY));
     ended
 }
 
-fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>, running: Running) -> Inside {
-    let routes = Box::new(move |list| Desk::new(place, list, orders, running).routes());
+fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>, events: Events) -> Inside {
+    let routes = Box::new(move |list| Desk::new(place, list, orders, events).routes());
     Inside { gate, places: PLACES.to_vec(), routes }
 }
 

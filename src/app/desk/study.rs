@@ -1,8 +1,7 @@
 //! The study: databases and records of the directory, what is dropped in, and positions in all of their games.
 
 use crate::{
-    Desk, confirmed,
-    fields::Fields,
+    Asked, Desk, confirmed,
     jobs::Job,
     lead,
     place::{Place, SHELF, kind_of},
@@ -25,7 +24,6 @@ use web::{
     Hall, STUDY_PAGE,
     layout::{Page, percent},
     refusals::Refusal,
-    visitor::Visitor,
 };
 use words::{Language, Message};
 
@@ -43,9 +41,8 @@ const FOUND: usize = 500;
 type Listed = (String, Option<Result<Vec<(String, EventSummary)>, StoreError>>);
 
 /// The page.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, done) = (visitor.language, desk.confirmation(&query));
-    let files = waiting(move || listed(&desk.0.place)).await?;
+pub(crate) fn page(Asked { desk, words, done, .. }: Asked) -> Result<Page, Refusal> {
+    let files = listed(&desk.0.place);
     let content = html! {
         h1 { (words.study()) }
         (confirmed(words, done.as_ref()))
@@ -134,23 +131,20 @@ impl Desk {
 }
 
 /// Opens the games of a database: they are shown as those of any event.
-pub(crate) async fn open(State(desk): State<Desk>, query: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
-        let name = query.text("name");
-        let (database, event) = desk.source(name)?;
-        let (_, found) = desk.games_of(name)?;
-        if parted(name).is_some() && !desk.is_listed(name, true) {
-            desk.order(Order::Show(name.to_owned(), database, event))?;
-            if !desk.becomes(name, true) {
-                return Err(Refusal::conflict(Language::games_not_opened));
-            }
-            // Pages that have read nothing yet have no games to show.
-            desk.comes(|| found.counted == 0 || desk.shows_games(name));
+pub(crate) fn open(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let name = fields.text("name");
+    let (database, event) = desk.source(name)?;
+    let (_, found) = desk.games_of(name)?;
+    if parted(name).is_some() && !desk.has_pages(name) {
+        desk.order(Order::Show(name.to_owned(), database, event))?;
+        if !desk.comes(|| desk.has_pages(name)) {
+            return Err(Refusal::conflict(Language::games_not_opened));
         }
-        let game = query.text("game").parse().map(|game: u64| format!("/{game}")).unwrap_or_default();
-        Ok::<_, Refusal>(format!("{}/games{game}", Hall::base(name)))
-    });
-    Ok(lead(&to.await??))
+        // Pages that have read nothing yet have no games to show.
+        desk.comes(|| found.counted == 0 || desk.listing(name).is_some_and(|one| one.games > 0));
+    }
+    let game = fields.text("game").parse().map(|game: u64| format!("/{game}")).unwrap_or_default();
+    Ok(lead(&format!("{}/games{game}", Hall::base(name))))
 }
 
 /// Takes in a file that is dropped in.
@@ -174,25 +168,19 @@ pub(crate) async fn take_in(State(desk): State<Desk>, mut form: Multipart) -> Re
 }
 
 /// Reads a record into a database beside it.
-pub(crate) async fn import(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
-        let key = fields.text("file").to_owned();
-        let name = Path::new(&key).file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let file = desk.0.place.shelved(&key).filter(|file| file.is_file());
-        let file = file.filter(|_| kind_of(&name).flatten().is_some());
-        let file = file.ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(&key)))?;
-        let into = format!("{SHELF}/{name}.db");
-        let database = desk.0.place.shelved(&into).ok_or_else(|| Refusal::bad(Language::no_file))?;
-        platform::files::create_directory(&desk.0.place.directory().join(SHELF), Default::default())
-            .map_err(refused)?;
-        let title = Message::of(|words| words.reading_of(&key));
-        let import =
-            Import { files: vec![file], db: Some(database), verify: false, event: name, rules: None };
-        Ok::<_, Refusal>(
-            desk.0.jobs.begin((title, into.clone()), "/study", move |job| read_in(job, &import, &into)),
-        )
-    });
-    Ok(lead(&to.await??))
+pub(crate) fn import(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let key = fields.text("file").to_owned();
+    let name = Path::new(&key).file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let file = desk.0.place.shelved(&key).filter(|file| file.is_file());
+    let file = file.filter(|_| kind_of(&name).flatten().is_some());
+    let file = file.ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(&key)))?;
+    let into = format!("{SHELF}/{name}.db");
+    let database = desk.0.place.shelved(&into).ok_or_else(|| Refusal::bad(Language::no_file))?;
+    platform::files::create_directory(&desk.0.place.directory().join(SHELF), Default::default())
+        .map_err(refused)?;
+    let title = Message::of(|words| words.reading_of(&key));
+    let import = Import { files: vec![file], db: Some(database), verify: false, event: name, rules: None };
+    Ok(lead(&desk.0.jobs.begin((title, into.clone()), "/study", move |job| read_in(job, &import, &into))))
 }
 
 fn read_in(job: &Job, import: &Import, key: &str) -> Result<(), String> {
@@ -211,20 +199,15 @@ fn read_in(job: &Job, import: &Import, key: &str) -> Result<(), String> {
 }
 
 /// Searches all databases for a position: one that is typed, or that of a game.
-pub(crate) async fn find(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
-    let to = waiting(move || {
-        let text = match fields.is("game") {
-            true => desk.taken(&fields)?.position(),
-            false => fields.text("position").to_owned(),
-        };
-        let sought = position(&text).ok_or_else(|| Refusal::bad(Language::not_a_position))?;
-        let title = Message::of(|words| words.search_of_position(&sought));
-        let place = desk.0.place.clone();
-        Ok::<_, Refusal>(
-            desk.0.jobs.begin((title, sought.clone()), "/study", move |job| search(job, &place, &sought)),
-        )
-    });
-    Ok(lead(&to.await??))
+pub(crate) fn find(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let text = match fields.is("game") {
+        true => desk.taken(&fields)?.position(),
+        false => fields.text("position").to_owned(),
+    };
+    let sought = position(&text).ok_or_else(|| Refusal::bad(Language::not_a_position))?;
+    let title = Message::of(|words| words.search_of_position(&sought));
+    let place = desk.0.place.clone();
+    Ok(lead(&desk.0.jobs.begin((title, sought.clone()), "/study", move |job| search(job, &place, &sought))))
 }
 
 /// A position without its number as SFEN, from how people give it: SFEN, or moves in USI, from a position or the even one.

@@ -5,8 +5,8 @@
 //! with all games that were played.
 
 use crate::{
-    Exit, Failure, Playing, aloud,
-    gallery::Gallery,
+    Exit, Failure, aloud,
+    gallery::{Gallery, ListedEvent},
     play::print_how_to_resume,
     prepare::{build, faults_of, listen, look, openings},
     pretty,
@@ -313,12 +313,9 @@ impl<'a> Search<'a> {
             Prepared::new(plan, builds, silent.clone(), look)
         };
         let title = self.commits[commit].to_string();
-        let (name, title) = (&self.commits[commit].id, Some(title.as_str()));
-        let pages = PagesAt::Gallery { gallery: &self.gallery, name, title, note: "" };
-        let how = (&prepare as _, &Playing::default());
-        let played = EventRunner::beside(how, self.shutdown, aloud(), pages).arranged(plan, None)?;
-        played.run.finish();
-        let finished = played.finished;
+        let listed = ListedEvent { name: &self.commits[commit].id, title: Some(&title), note: "" };
+        let pages = PagesAt::Gallery(&self.gallery, listed);
+        let finished = EventRunner::beside(&prepare, self.shutdown, aloud(), pages, plan)?;
         self.note_results(commit, &finished.standings);
         if finished.halted {
             return self.halted(commit, number, &finished.plan, &finished.standings);

@@ -94,7 +94,7 @@ fn print_games(run: &mut EventRun, quiet: bool) -> Option<OrderedLines> {
     if let Some(mut to) = run.game_lines.take() {
         let read = move |batch: &Arc<[Stamped]>| {
             for line in batch.iter().filter(|_| !quiet).filter_map(|stamped| lines.line(stamped)) {
-                let _reader_gone = writeln!(to, "{line}");
+                let _reader_gone = to.write_all(format!("{line}\n").as_bytes());
             }
         };
         run.readers.push(Reader::new("lines", read));

@@ -1,16 +1,24 @@
 //! The pages of many events at one address: those of a hall, the tests of a queue, the commits of a search.
 
-use crate::{Failure, pages, run::registers_of};
+mod opened;
+
+use crate::{
+    Failure,
+    pages::{self, Door},
+    run::registers_of,
+};
 use ::ledger::{Aim, Apart, Ledger};
 use contest::schedule::{OpeningsPer, Schedule};
 use journal::Reader;
+use opened::Opened;
 use parking_lot::Mutex;
 use plan::{Event, HttpConfig, Plan, http::Delay};
 use report::{html::Language, ledger::LedgerPage};
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
-use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Server, arbiter::Entrance};
+use web::{EventState, Inside, MakeLedger, MakeTests, Office, Pages, Server, arbiter::Entrance};
 
-/// Events that stay to be looked at after their end, in a gallery where they come one after another.
+/// Events that stay to be looked at although nobody plays them, the newest: each has its entries in memory. They are those of
+/// a gallery where events come one after another, and those that are only shown.
 pub(crate) const KEPT: usize = 20;
 /// Encounters that the ledger names as the next to play.
 const SUGGESTIONS: usize = 5;
@@ -20,7 +28,8 @@ const SUGGESTIONS: usize = 5;
 pub(crate) struct Gallery {
     web: Option<web::Hall>,
     pages: Mutex<BTreeMap<String, Kept>>,
-    most: usize,
+    /// Events come one after another.
+    is_sequence: bool,
     rated: Rateable,
 }
 
@@ -28,33 +37,26 @@ pub(crate) struct Gallery {
 #[derive(Debug)]
 struct Kept {
     number: u64,
-    _own: Pages,
+    own: Pages,
     /// On a desk, the pages for others at an address of their own.
     others: Option<Server>,
-    setup: Setup,
-}
-
-/// What the pages of an event are opened with.
-#[derive(Debug)]
-struct Setup {
     database: PathBuf,
     event: String,
-    office: Option<Office>,
-    entrance: Option<Entrance>,
+    door: Option<Door>,
+    /// What is shown of a database, where nobody plays the event.
+    opened: Option<Opened>,
 }
 
-impl Setup {
-    fn office(&self) -> Option<(Office, Option<Entrance>)> {
-        self.office.as_ref().map(|office| (office.clone(), self.entrance.clone()))
-    }
-
+impl Kept {
     /// The pages for others, at the addresses that the event's file names, as `renmei run` opens them.
-    fn open(&self, http: &HttpConfig) -> Result<Option<Server>, Failure> {
+    fn show_others(&mut self, http: &HttpConfig) -> Result<(), Failure> {
+        self.others = None;
         // A password is not taken over an open connection, so there the arbiter's pages are for those who log in to play.
-        let has_office = http.tls.is_some() || self.entrance.is_some();
-        let office = self.office.as_ref().filter(|_| has_office).map(Office::outside);
-        let office = office.as_ref().map(|office| (office, self.entrance.clone()));
-        pages::open(http, &[], &self.database, &self.event, office, None)
+        let is_safe = |(_, entrance): &&Door| http.tls.is_some() || entrance.is_some();
+        let door = self.door.as_ref().filter(is_safe);
+        let door = door.map(|(office, entrance)| (office.outside(), entrance.clone()));
+        self.others = pages::open(http, &[], &self.database, &self.event, door, None)?;
+        Ok(())
     }
 }
 
@@ -85,11 +87,10 @@ fn ledger(rated: &Rateable) -> MakeLedger {
 pub(crate) struct ListedEvent<'a> {
     /// The name in its path; unique.
     pub name: &'a str,
-    /// What it is called.
-    pub title: &'a str,
+    /// What it is called; `None`: by its own name.
+    pub title: Option<&'a str>,
     /// What is to be known of it, in words; may be empty.
     pub note: &'a str,
-    pub event: &'a Event,
 }
 
 /// Games of an event, if their number is known.
@@ -111,13 +112,13 @@ impl Gallery {
     ) -> Result<Self, Failure> {
         let rated = Rateable::default();
         let web = pages::open_hall(config, name, ledger(&rated), tests, inside)?;
-        Ok(Self { web, pages: Mutex::default(), most: usize::MAX, rated })
+        Ok(Self { web, pages: Mutex::default(), is_sequence: false, rated })
     }
 
     /// Listens on the addresses of a command line, for events that come one after another: the last ones stay.
     pub fn on(addresses: &[SocketAddr], name: &str, tests: Option<MakeTests>) -> Result<Self, Failure> {
         let config = HttpConfig { listen: addresses.to_vec(), ..HttpConfig::default() };
-        let gallery = Self { most: KEPT, ..Self::open(&config, name, tests, None)? };
+        let gallery = Self { is_sequence: true, ..Self::open(&config, name, tests, None)? };
         gallery.lines().iter().for_each(|line| err_line!("{line}"));
         Ok(gallery)
     }
@@ -146,33 +147,52 @@ impl Gallery {
     /// are opened, too, where its file has addresses for them.
     pub fn show(
         &self,
-        listed: ListedEvent<'_>,
+        ListedEvent { name, title, note }: ListedEvent<'_>,
+        event: &Event,
         entrance: Option<Entrance>,
     ) -> Result<(Vec<Reader>, Option<Office>), Failure> {
         let Some(web) = &self.web else { return Ok((vec![], None)) };
-        let ListedEvent { name, title, note, event } = listed;
-        let (database, http) = (event.database(), event.http());
+        let (database, http, total) = (event.database(), event.http(), games_of(event));
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
         let base = web::Hall::base(name);
         let office = registers_of(event)
             .map(|registers| Office::below(&base, database, registers, (web.crowd(), web.gate())));
         let (database, event) = (database.to_owned(), event.name().to_owned());
-        let setup = Setup { database, event, office: office.clone(), entrance };
-        let pages = pages::of_hall(web, base, (&setup.database, &setup.event), http, setup.office())?;
-        let others = if self.is_desk() { setup.open(http) } else { Ok(None) };
+        let door = office.clone().map(|office| (office, entrance));
+        let own = pages::of_hall(web, base, (&database, &event), http, door.clone())?;
+        let mut kept = Kept { number: 0, own, others: None, database, event, door, opened: None };
+        let shown = if self.is_desk() { kept.show_others(http) } else { Ok(()) };
         // The event is played all the same.
-        let others = others.unwrap_or_else(|why| {
-            err_line!("{name}: its pages for others are not open: {why}");
-            None
-        });
-        web.add(name, (title, note), &pages, games_of(listed.event));
+        shown.unwrap_or_else(|why| err_line!("{name}: its pages for others are not open: {why}"));
+        web.add(name, (title.unwrap_or(&kept.event), note), &kept.own, total);
         let is_open = http.delay == Delay::None && http.private.is_empty();
-        let (database, event) = (setup.database.clone(), setup.event.clone());
+        let (database, event) = (kept.database.clone(), kept.event.clone());
         self.rated.lock().entry(database).or_default().insert(event, is_open);
-        let readers = [pages.reader()].into_iter().chain(others.as_ref().map(Server::reader)).collect();
-        self.keep(name, Kept { number: 0, _own: pages, others, setup });
+        let readers = [kept.own.reader()].into_iter().chain(kept.others.as_ref().map(Server::reader));
+        let readers = readers.collect();
+        self.keep(name, kept);
         Ok((readers, office))
+    }
+
+    /// Shows an event of a database that nobody plays here.
+    pub fn show_database(&self, name: &str, database: PathBuf, event: &str) -> Result<(), Failure> {
+        let opened = Opened::new(database.clone(), event.to_owned());
+        let shown = Plan::of_engines(event, vec![], database).into();
+        self.show(ListedEvent { name, title: None, note: "" }, &shown, None)?;
+        self.tell(name, EventState::Stopped);
+        self.pages.lock().get_mut(name).into_iter().for_each(|kept| kept.opened = Some(opened.clone()));
+        self.make_room();
+        Ok(())
+    }
+
+    /// Closes events that are only shown whose database was deleted, moved or replaced: the desk reads the file that is there
+    /// now, and their pages would show the other one for ever.
+    pub fn close_replaced(&self) {
+        let is_gone = |kept: &mut Kept| kept.opened.as_mut().is_some_and(|opened| !opened.is_there());
+        let gone = |(name, kept): (&String, _)| is_gone(kept).then(|| name.clone());
+        let gone: Vec<String> = self.pages.lock().iter_mut().filter_map(gone).collect();
+        gone.iter().for_each(|name| self.close(name));
     }
 
     /// Keeps the pages of an event, and as many others as stay.
@@ -180,37 +200,42 @@ impl Gallery {
         let mut kept = self.pages.lock();
         let number = kept.values().map(|kept| kept.number + 1).max().unwrap_or(0);
         kept.insert(name.to_owned(), Kept { number, ..new });
-        while kept.len() > self.most
-            && let Some(oldest) =
-                kept.iter().min_by_key(|(_, kept)| kept.number).map(|(name, _)| name.clone())
-        {
-            self.web.iter().for_each(|web| web.remove(&oldest));
-            kept.remove(&oldest);
+        drop(kept);
+        self.make_room();
+    }
+
+    /// Closes the oldest of those events that make room for others.
+    fn make_room(&self) {
+        let shown = self.shown();
+        for oldest in &shown[..shown.len().saturating_sub(KEPT)] {
+            self.web.iter().for_each(|web| web.remove(oldest));
+            drop(self.pages.lock().remove(oldest));
         }
+    }
+
+    /// The events that make room for others, the oldest first.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        let pages = self.pages.lock();
+        let goes = |kept: &Kept| self.is_sequence || kept.opened.is_some();
+        let mut shown: Vec<_> = pages.iter().filter(|(_, kept)| goes(kept)).collect();
+        shown.sort_by_key(|(_, kept)| kept.number);
+        shown.into_iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// Opens the pages for others of an event that is shown at these addresses, or closes them.
     pub fn show_others(&self, name: &str, http: &HttpConfig) -> Result<(), Failure> {
         let mut pages = self.pages.lock();
-        let Some(kept) = pages.get_mut(name) else { return Ok(()) };
-        kept.others = None;
-        kept.others = kept.setup.open(http)?;
-        Ok(())
+        pages.get_mut(name).map_or(Ok(()), |kept| kept.show_others(http))
     }
 
-    /// Sets what an event does now.
-    pub fn tell(&self, name: &str, doing: Doing) {
-        self.web.iter().for_each(|web| web.tell(name, doing, vec![]));
+    /// Sets where an event is.
+    pub fn tell(&self, name: &str, state: EventState) {
+        self.web.iter().for_each(|web| web.tell(name, state.clone()));
     }
 
     /// Sets the number of games of an event that an engine has joined.
     pub fn set_total(&self, name: &str, total: Option<u64>) {
         self.web.iter().for_each(|web| web.set_total(name, total));
-    }
-
-    /// Lists an event that is not played, and why.
-    pub fn tell_faulty(&self, name: &str, faults: Vec<String>) {
-        self.web.iter().for_each(|web| web.tell(name, Doing::Faulty, faults.clone()));
     }
 
     /// Closes the pages of an event whose files are gone, and takes it off the list.

@@ -16,13 +16,16 @@ use web::{
 /// Time between two looks whether the database that is shown is still there.
 const GLANCE: std::time::Duration = std::time::Duration::from_secs(1);
 
+/// The office of an event's arbiter, and the way in for its players.
+pub(crate) type Door = (Office, Option<Entrance>);
+
 /// Opens the pages of an event, if they are wanted; addresses of the command line replace those of the configuration.
 pub(crate) fn open(
     config: &HttpConfig,
     addresses: &[SocketAddr],
     database: &Path,
     event: &str,
-    office: Option<(&Office, Option<Entrance>)>,
+    office: Option<Door>,
     boards: Option<Arc<LiveBoards>>,
 ) -> Result<Option<Server>, Failure> {
     let mut config = config.clone();
@@ -33,19 +36,13 @@ pub(crate) fn open(
         return Ok(None);
     }
     let secure = config.tls.as_ref().map(secure).transpose()?;
-    let office = office.map(|(office, entrance)| (office.clone(), entrance));
     let setup =
         Setup { secure, boards, ..setup(config, (database, event), office.as_ref(), Crowd::default()) };
     Ok(Some(Server::open(setup, |_| routes(office))?))
 }
 
 /// What the pages of an event without TLS are opened with.
-fn setup(
-    config: HttpConfig,
-    (database, event): (&Path, &str),
-    office: Option<&(Office, Option<Entrance>)>,
-    crowd: Crowd,
-) -> Setup {
+fn setup(config: HttpConfig, (database, event): (&Path, &str), office: Option<&Door>, crowd: Crowd) -> Setup {
     let places = office.map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()));
     let (database, event, office) =
         (database.to_owned(), event.to_owned(), office.map(|(office, _)| office.clone()));
@@ -74,13 +71,13 @@ pub(crate) fn of_hall(
     base: String,
     event: (&Path, &str),
     config: &HttpConfig,
-    office: Option<(Office, Option<Entrance>)>,
+    office: Option<Door>,
 ) -> Result<Pages, Failure> {
     let setup = Setup { base, ..setup(config.clone(), event, office.as_ref(), hall.crowd()) };
     Ok(Pages::open(setup, |_| routes(office))?)
 }
 
-fn routes(office: Option<(Office, Option<Entrance>)>) -> Router<Site> {
+fn routes(office: Option<Door>) -> Router<Site> {
     office.map_or_else(Router::new, |(office, entrance)| arbiter::routes(office, entrance))
 }
 

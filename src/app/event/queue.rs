@@ -2,7 +2,7 @@
 //! and notes those that cannot be played. All state is in the database.
 
 use crate::{
-    Exit, Failure, Playing, aloud,
+    Exit, Failure, aloud,
     catalogue::{Catalogue, Reins},
     gallery::{Gallery, KEPT as SHOWN, ListedEvent},
     output,
@@ -26,7 +26,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     thread,
 };
-use web::{Doing, MakeTests};
+use web::{EventState, MakeTests};
 
 mod history;
 
@@ -185,10 +185,8 @@ impl Runner<'_> {
         for test in tests.iter().skip(tests.len().saturating_sub(SHOWN)) {
             // Without its plan, its line in the list is what is left of it.
             let Ok(plan) = self.plan(test) else { continue };
-            let (title, event) = (title(test), Event::from(plan));
-            let listed = ListedEvent { name: &test.event, title: &title, note: &test.note, event: &event };
-            self.gallery.show(listed, None)?;
-            self.gallery.tell(&test.event, Doing::Stopped);
+            self.gallery.show(listed(test, &title(test)), &Event::from(plan), None)?;
+            self.gallery.tell(&test.event, EventState::Stopped);
         }
         Ok(())
     }
@@ -247,15 +245,10 @@ impl Runner<'_> {
             prepared.lane = Some(lane.clone());
             Ok(prepared)
         };
-        let (name, title, note) = (&test.event, Some(title.as_str()), &test.note);
-        let pages = PagesAt::Gallery { gallery: &self.gallery, name, title, note };
-        let how = (&prepare as _, &Playing::default());
-        let played =
-            EventRunner::beside(how, shutdown, say.clone(), pages).arranged(self.plan(test)?, None)?;
-        played.run.finish();
-        let finished = played.finished;
+        let pages = PagesAt::Gallery(&self.gallery, listed(test, &title));
+        let finished = EventRunner::beside(&prepare, shutdown, say.clone(), pages, self.plan(test)?)?;
         if !finished.is_complete() {
-            self.gallery.tell(&test.event, Doing::Stopped);
+            self.gallery.tell(&test.event, EventState::Stopped);
         }
         let plan = &finished.plan;
         let report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
@@ -319,6 +312,11 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// The event of a test in the list.
+fn listed<'a>(test: &'a QueuedTest, title: &'a str) -> ListedEvent<'a> {
+    ListedEvent { name: &test.event, title: Some(title), note: &test.note }
 }
 
 /// What the event of a test is called.

@@ -128,15 +128,7 @@ pub(crate) enum PagesAt<'a> {
     /// At addresses of its own: these, or without such those of its configuration.
     Own(&'a [SocketAddr]),
     /// In a gallery, if that is open; otherwise at those of its configuration.
-    Gallery {
-        gallery: &'a Gallery,
-        /// Its unique name there.
-        name: &'a str,
-        /// What it is called; `None`: by its own name.
-        title: Option<&'a str>,
-        /// What is to be known of it; may be empty.
-        note: &'a str,
-    },
+    Gallery(&'a Gallery, ListedEvent<'a>),
 }
 
 /// Who gets accounts for the games of an event; `None`: it has no arbiter.
@@ -241,16 +233,15 @@ impl EventRun {
     ) -> Result<Option<Office>, Failure> {
         let event = &self.event;
         let office = match *at {
-            PagesAt::Gallery { gallery, name, title, note } if gallery.is_open() => {
-                let title = title.unwrap_or(event.name());
-                let (readers, office) = gallery.show(ListedEvent { name, title, note, event }, entrance)?;
+            PagesAt::Gallery(gallery, listed) if gallery.is_open() => {
+                let (readers, office) = gallery.show(listed, event, entrance)?;
                 self.readers.extend(readers);
                 office
             }
             _ => {
                 let addresses = if let PagesAt::Own(addresses) = *at { addresses } else { &[] };
                 let office = registers_of(event).map(|registers| Office::new(event.database(), registers));
-                let door = office.as_ref().map(|office| (office, entrance));
+                let door = office.clone().map(|office| (office, entrance));
                 self.pages =
                     pages::open(event.http(), addresses, event.database(), event.name(), door, boards)?;
                 if let Some(pages) = &self.pages {

@@ -118,15 +118,20 @@ impl Played {
     }
 }
 
-impl<'a> EventRunner<'a> {
-    /// An event of a queue or a search, without a terminal.
+impl EventRunner<'_> {
+    /// Plays the event of a queue or a search, without a terminal.
     pub fn beside(
-        (venue, playing): (&'a dyn Venue, &'a Playing),
-        shutdown: &'a Shutdown,
+        venue: &dyn Venue,
+        shutdown: &Shutdown,
         say: Say,
-        pages: PagesAt<'a>,
-    ) -> Self {
-        Self { venue, playing, shutdown, say, screen: None, game_lines: None, pages, port: None }
+        pages: PagesAt<'_>,
+        plan: Plan,
+    ) -> Result<Finished, Failure> {
+        let (playing, screen, game_lines, port) = (&Playing::default(), None, None, None);
+        let runner = EventRunner { venue, playing, shutdown, say, screen, game_lines, pages, port };
+        let Played { run, finished } = runner.arranged(plan, None)?;
+        run.finish();
+        Ok(finished)
     }
 
     /// Plays the event of a plan to its end, or until it is stopped.

@@ -38,7 +38,7 @@ use seat::{
     csa_host::{self, SeatTerms},
     transcript::Transcripts,
 };
-use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 /// A game whose players have been offered it.
 #[derive(Debug)]
@@ -72,35 +72,32 @@ pub struct Arranger {
 }
 
 impl Arranger {
-    /// An arranger whose games are kept in the transcripts and, where they are wanted, in record files.
+    /// An arranger whose games are kept in the transcripts and, where they are wanted, in record files. It gives out no id
+    /// that an earlier run of the `stored` event gave out: a league that was killed may be back within the second.
+    ///
+    /// # Errors
+    /// When there is a database that cannot be read.
     pub fn new(
         config: Arc<ServeConfig>,
         roster: Arc<Roster>,
         transcripts: Transcripts,
         record_files: RecordFiles,
-    ) -> Self {
-        Self { config, roster, transcripts, record_files, dates: HashMap::new() }
-    }
-
-    /// Gives out no id that an earlier run gave out: a league that was killed may be back within the second.
-    ///
-    /// # Errors
-    /// When there is a database that cannot be read.
-    pub fn after_earlier_runs(mut self, database: &Path, event: &str) -> Result<Self, StoreError> {
-        if database.exists() {
-            let store = Store::read(database)?;
-            if let Some(event) = store.event_named(event)? {
-                let names = store.names_dated_from(event, &date::digits(now()))?;
-                let given = names.iter().filter_map(|name| name.rsplit_once('+'));
-                let given =
-                    given.filter_map(|(base, at)| Some((base.to_owned(), date::of_digits(at)? / 1000)));
-                given.for_each(|(base, at)| {
-                    let last = self.dates.entry(base).or_insert(at);
-                    *last = at.max(*last);
-                });
-            }
+        (database, event): &(PathBuf, String),
+    ) -> Result<Self, StoreError> {
+        let mut dates = HashMap::new();
+        let store = database.exists().then(|| Store::read(database)).transpose()?;
+        if let Some(store) = store
+            && let Some(event) = store.event_named(event)?
+        {
+            let names = store.names_dated_from(event, &date::digits(now()))?;
+            let given = names.iter().filter_map(|name| name.rsplit_once('+'));
+            let given = given.filter_map(|(base, at)| Some((base.to_owned(), date::of_digits(at)? / 1000)));
+            given.for_each(|(base, at)| {
+                let last = dates.entry(base).or_insert(at);
+                *last = at.max(*last);
+            });
         }
-        Ok(self)
+        Ok(Self { config, roster, transcripts, record_files, dates })
     }
 
     /// The players of the event.

@@ -5,14 +5,15 @@ use super::{
     budget,
     games::SightQueue,
     lobby::Lobby,
+    operator::LobbyDesk,
     requests::{Arrivals, Note, Request, Ways, ways},
     vestibule::Gatekeeper,
 };
 use arena::operations::Operations;
 use parking_lot::{Mutex, MutexGuard};
-use plan::serve::{Limits, Proxies, ServeConfig};
+use plan::serve::{Limits, Proxies};
 use platform::limits::{Bucket, SharedBucket};
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// Least time between two wake-ups for spectators: fast games are shown several moves at a time.
 const BATCH: Duration = Duration::from_millis(10);
@@ -42,10 +43,12 @@ pub struct HostContext {
 }
 
 impl HostContext {
-    /// The context of a lobby, and what arrives for the lobby.
-    pub fn new(config: &ServeConfig, lobby: Lobby, admission: Admission) -> (Self, Arrivals) {
+    /// The context of a lobby, and what arrives for the lobby. The operator sees the lobby of the event that is `stored` in
+    /// a database under a name.
+    pub fn new(lobby: Lobby, admission: Admission, stored: (PathBuf, String)) -> (Self, Arrivals) {
         let (ways, arrivals) = ways();
-        let (limits, operations) = (config.limits, lobby.operations.clone());
+        let (config, operations) = (lobby.config.clone(), lobby.operations.clone());
+        let limits = config.limits;
         let context = Self {
             lobby: Arc::new(Mutex::new(lobby)),
             ways,
@@ -58,6 +61,8 @@ impl HostContext {
             budget: Bucket::new(limits.lines_per_second.saturating_mul(budget::TOTAL)).into(),
             operations,
         };
+        let desk = LobbyDesk { host: context.clone(), stored };
+        context.operations.set_host(Some(Arc::new(desk)));
         (context, arrivals)
     }
 

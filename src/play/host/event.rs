@@ -12,7 +12,6 @@ use super::{
     listener::{Connections, Port, Threshold},
     lobby::{Lobby, Matchmaking},
     lobby_thread::LobbyThread,
-    operator::LobbyDesk,
     rating_history::RatingHistory,
     requests::Note,
     roster::Roster,
@@ -82,18 +81,16 @@ impl EventNetwork {
         // The pages of an event are configured beside its network; what they keep private the network does too.
         let config = Arc::new(ServeConfig { http: plan.http.clone(), ..config });
         let transcripts = Transcripts::new(sink.clone());
-        let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), bookkeeping.record_files());
-        let arranger = arranger.after_earlier_runs(&plan.database, &plan.name).map_err(io::Error::other)?;
+        let (stored, files) = ((plan.database.clone(), plan.name.clone()), bookkeeping.record_files());
+        let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), files, &stored);
+        let arranger = arranger.map_err(io::Error::other)?;
         let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
-        let mut lobby =
-            Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history(), operations);
+        let mut lobby = Lobby::new(config, matchmaking, arranger, buoys, bookkeeping.history(), operations);
         let visits = Visits::default();
         lobby.visits = visits.clone();
-        let (host, arrivals) = HostContext::new(&config, lobby, admission);
+        let (host, arrivals) = HostContext::new(lobby, admission, stored);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
-        let stored = (plan.database.clone(), plan.name.clone());
-        host.operations.set_host(Some(Arc::new(LobbyDesk { host: host.clone(), stored })));
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
         let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();

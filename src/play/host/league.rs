@@ -10,7 +10,7 @@ use super::{
     listener::{Connections, Port, Threshold},
     lobby::{GameQueue, Lobby, Matchmaking},
     lobby_thread::LobbyThread,
-    operator::{LeagueGames, LobbyDesk},
+    operator::LeagueGames,
     rating_history::RatingHistory,
     requests::{Arrivals, Note},
     retention,
@@ -156,20 +156,17 @@ impl League {
         let (sink, path) = (journal.sink(), &config.database);
         let (sender, arranged) = mpsc::unbounded_channel();
         let transcripts = Transcripts::new(sink.clone());
-        let arranger = Arranger::new(config.clone(), self.roster, transcripts, bookkeeping.record_files());
-        let arranger = arranger.after_earlier_runs(path, &config.name)?;
+        let stored = (path.clone(), config.name.clone());
+        let files = bookkeeping.record_files();
+        let arranger = Arranger::new(config.clone(), self.roster, transcripts, files, &stored)?;
         let buoys = Buoys::new(self.buoys, config.limits, sink.clone());
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, self.next_game, threads));
         let history = bookkeeping.history();
         let mut lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
         (lobby.disk, lobby.visits) = (self.disk, self.visits);
-        let (host, arrivals) = HostContext::new(&config, lobby, self.admission);
+        let (host, arrivals) = HostContext::new(lobby, self.admission, stored);
         let games = Arc::new(LeagueGames::new(operations.clone(), path.clone(), journal.event()));
         operations.set_games(Some(games.clone()));
-        operations.set_host(Some(Arc::new(LobbyDesk {
-            host: host.clone(),
-            stored: (path.clone(), config.name.clone()),
-        })));
         let interventions = operations.interventions();
         let context =
             LeagueContext { host, sink, adjourn: shutdown.adjourning().clone(), interventions, games };

@@ -31,7 +31,11 @@ use percent_encoding::percent_decode_str;
 use plan::HttpConfig;
 use report::plot::plain;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    net::SocketAddr,
+    sync::Arc,
+};
 use tokio::sync::mpsc;
 use words::{Language, Phrase};
 
@@ -60,20 +64,42 @@ pub struct Hall {
     gate: Option<Arc<Gate>>,
 }
 
-/// What an event does, beside what its entries say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Doing {
+/// Where an event is, beside what its entries say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventState {
+    /// It begins later.
+    Waits,
+    /// It is prepared, or waits for its hours between two games.
+    Begun,
     /// Its games are played.
     Plays,
-    /// Its games begin later.
-    Waits,
     /// It was stopped before its end.
     Stopped,
     /// It is over, which its entries need not say.
     Over,
-    /// Its file is wrong, or it cannot be played.
-    Faulty,
+    /// Faults of its engines have ended it, and what can be done.
+    Halted(Vec<String>),
+    /// Its file is wrong, or it cannot be played, and why.
+    Faulty(Vec<String>),
+}
+
+impl EventState {
+    /// True if its games are played, or will be without another order.
+    pub fn is_begun(&self) -> bool {
+        matches!(self, Self::Begun | Self::Plays)
+    }
+
+    /// The state as programs read it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Waits | Self::Begun => "waits",
+            Self::Plays => "plays",
+            Self::Stopped => "stopped",
+            Self::Over => "over",
+            Self::Halted(_) => "halted",
+            Self::Faulty(_) => "faulty",
+        }
+    }
 }
 
 /// The events of an address.
@@ -120,7 +146,7 @@ impl List {
 
     /// True if games of an event are played.
     pub fn plays(&self) -> bool {
-        self.0.events().values().any(|listed| listed.state == Doing::Plays && !listed.is_closed())
+        self.0.events().values().any(|listed| listed.state == EventState::Plays && !listed.is_closed())
     }
 }
 
@@ -132,9 +158,7 @@ struct Listed {
     /// Its pages, if it has any yet.
     room: Option<Room>,
     total: Option<u64>,
-    state: Doing,
-    /// Why it is not played.
-    faults: Vec<String>,
+    state: EventState,
 }
 
 impl Listed {
@@ -198,7 +222,7 @@ impl Hall {
     pub fn add(&self, name: &str, (title, note): (&str, &str), pages: &Pages, total: Option<u64>) {
         pages.search(&self.searched);
         let (title, note, room) = (title.to_owned(), note.to_owned(), Some(pages.room.clone()));
-        let listed = Listed { title, note, room, total, state: Doing::Plays, faults: vec![] };
+        let listed = Listed { title, note, room, total, state: EventState::Plays };
         self.rooms.events.write().insert(name.to_owned(), listed);
     }
 
@@ -207,19 +231,13 @@ impl Hall {
         self.rooms.events.write().remove(name);
     }
 
-    /// Sets what an event does now, and why it is not played; one that has no pages yet is listed by its name.
-    pub fn tell(&self, name: &str, state: Doing, faults: Vec<String>) {
-        let mut events = self.rooms.events.write();
-        let nameless = || Listed {
-            title: name.to_owned(),
-            note: String::new(),
-            room: None,
-            total: None,
-            state,
-            faults: vec![],
-        };
-        let listed = events.entry(name.to_owned()).or_insert_with(nameless);
-        (listed.state, listed.faults) = (state, faults);
+    /// Sets where an event is; one that has no pages yet is listed by its name.
+    pub fn tell(&self, name: &str, state: EventState) {
+        let (title, note) = (name.to_owned(), String::new());
+        match self.rooms.events.write().entry(name.to_owned()) {
+            Entry::Occupied(mut listed) => listed.get_mut().state = state,
+            Entry::Vacant(place) => _ = place.insert(Listed { title, note, room: None, total: None, state }),
+        }
     }
 
     /// Sets the number of games of an event that is listed.
@@ -359,15 +377,19 @@ async fn rows(rooms: &Rooms, search: &Search, language: Language) -> Result<Vec<
 }
 
 async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
-    let Listed { title, note, room, total, state, faults } = listed;
+    let Listed { title, note, room, total, state } = listed;
     let site: Option<&Site> = room.as_ref().map(|room| &room.site);
     let closed = listed.is_closed();
-    let (state, words) = match state {
-        Doing::Faulty => ("faulty", language.event_faulty()),
-        doing if closed || *doing == Doing::Over => ("over", language.event_has_ended()),
-        Doing::Plays | Doing::Over => ("plays", language.event_plays()),
-        Doing::Waits => ("waits", language.event_waits()),
-        Doing::Stopped => ("stopped", language.event_stopped()),
+    let faults = match state {
+        EventState::Halted(faults) | EventState::Faulty(faults) => faults.clone(),
+        _ => vec![],
+    };
+    let (state, words) = match state.word() {
+        "halted" | "faulty" => ("faulty", language.event_faulty()),
+        state if closed || state == "over" => ("over", language.event_has_ended()),
+        "waits" => ("waits", language.event_waits()),
+        "stopped" => ("stopped", language.event_stopped()),
+        state => (state, language.event_plays()),
     };
     // One that is too busy to say how it stands, or has not begun, is listed all the same.
     let history = match site {
@@ -389,7 +411,7 @@ async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
         running: site.and_then(|site| site.now(|live| live.games.len())).unwrap_or(0),
         leader: leader.map(|leader| leader.name.clone()),
         last: history.as_ref().and_then(|history| history.span).map(|(_, last)| last),
-        faults: faults.clone(),
+        faults,
         words,
         failures: report.map_or(0, |report| report.failures.len()),
         verdict: history.as_ref().and_then(|history| Some(report::html::verdict(history, language)?.1)),

@@ -42,7 +42,9 @@ pub use accounts::{Office, Registers};
 pub use crowd::Crowd;
 pub use error::WebError;
 pub use gate::Gate;
-pub use hall::{Doing, EVENTS_PAGE, Hall, Inside, List, Listing, Made, MakeLedger, MakeTests, STUDY_PAGE};
+pub use hall::{
+    EVENTS_PAGE, EventState, Hall, Inside, List, Listing, Made, MakeLedger, MakeTests, STUDY_PAGE,
+};
 pub use limits::Peer;
 pub use parts::time;
 pub use server::{Pages, Secure, Server, Setup};

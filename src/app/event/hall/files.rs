@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
-    fs, io,
+    fs, io, mem,
     path::{Path, PathBuf},
     time::{Duration, Instant, SystemTime},
 };
@@ -31,9 +31,8 @@ type FileState = (u64, Option<SystemTime>);
 pub(super) struct Files {
     directory: PathBuf,
     known: BTreeMap<String, File>,
-    /// True if the directory was readable at the last look; a failure is reported once.
-    read: bool,
-    told: bool,
+    /// True if the directory could not be read at the last look.
+    fails: bool,
 }
 
 #[derive(Debug)]
@@ -47,12 +46,7 @@ struct File {
 
 impl Files {
     pub fn of(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), known: BTreeMap::new(), read: true, told: false }
-    }
-
-    /// True if the directory cannot be read since this look.
-    pub fn fails_anew(&mut self) -> bool {
-        !self.read && !std::mem::replace(&mut self.told, true)
+        Self { directory: directory.to_owned(), known: BTreeMap::new(), fails: false }
     }
 
     /// True if a file waits until it rests.
@@ -63,11 +57,13 @@ impl Files {
     /// What has happened since the last look, in the order of names.
     ///
     /// # Errors
-    /// When the directory cannot be read; nothing is told then.
+    /// When the directory cannot be read, at the first look of which that is true.
     pub fn look(&mut self, now: Instant) -> io::Result<Vec<Change>> {
         let there = self.there();
-        self.read = there.is_ok();
-        self.told &= !self.read;
+        let failed_before = mem::replace(&mut self.fails, there.is_err());
+        if there.is_err() && failed_before {
+            return Ok(vec![]);
+        }
         let there = there?;
         let gone: Vec<String> =
             self.known.keys().filter(|name| !there.contains_key(*name)).cloned().collect();

@@ -3,11 +3,11 @@
 //! An open league and an engine with a seat on a server take no place of the turnstile, as others decide when their games
 //! begin.
 
-use super::{Cue, EventState, Hall, Now, score::Score};
+use super::{EventOfHall, Hall, Now, score::Score, stored};
 use crate::{
     Failure, Playing,
     catalogue::Reins,
-    gallery::{ListedEvent, games_of},
+    gallery::games_of,
     play, prepare,
     reread::{Neighbours, Reread},
     run::PagesAt,
@@ -23,9 +23,9 @@ use arena::{
 };
 use client::{Finish, KIND};
 use contest::standings::Standings;
-use journal::{Moves, Reader, Store, now};
+use journal::{Moves, Reader};
 use laboratory::{Cache, LabError};
-use plan::{ClientConfig, EnginePlan, Event, Plan, hall::is_licence_of};
+use plan::{EnginePlan, Event, Plan, hall::is_licence_of};
 use referee::number::number;
 use report::{EventInfo, ReportText};
 use std::{
@@ -35,7 +35,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use web::Doing;
+use web::EventState;
 use words::Language;
 
 /// Time between two looks whether it is an event's turn to be prepared.
@@ -47,37 +47,36 @@ const SHARE: u32 = 100;
 
 impl Hall<'_> {
     /// Plays an event to its end, or until it is stopped.
-    pub(super) fn play(&self, cue: &Cue, mut event: Event) -> Result<EventState, Failure> {
+    pub(super) fn play(&self, own: &EventOfHall, mut event: Event) -> Result<EventState, Failure> {
         if let Event::Arranged { plan, serve } = &mut event {
-            self.adapt(cue, plan, serve.is_some())?;
+            self.adapt(own, plan, serve.is_some())?;
         }
-        if self.is_over(cue, &event)? {
-            (cue.say)("it is over; nothing is played");
-            self.gallery.show(cue.listed(&event), None)?;
-            if matches!(event, Event::Seat(_)) {
-                self.gallery.tell(&cue.name, Doing::Over);
-            }
-            return Ok(EventState::Over);
+        if self.is_over(own, &event)? {
+            (own.say)("it is over; nothing is played");
+            self.gallery.show(own.listed(), &event, None)?;
+            return match event {
+                Event::Seat(_) => self.conclude_seat(own, Some(0), Finish::Complete),
+                _ => Ok(EventState::Over),
+            };
         }
-        let (quiet, reread) = (self.options.quiet, Some(self.reread(&cue.name)));
+        let (quiet, reread) = (self.options.quiet, Some(self.reread(&own.name)));
         let playing = Playing { quiet, reread, ..Playing::default() };
-        let venue = InHall { hall: self, cue, weight: Cell::new(1), total: games_of(&event) };
-        let lines = Lines { say: cue.say.clone(), line: vec![] };
-        let (name, note) = (&cue.name, &cue.terms.note);
+        let venue = InHall { hall: self, own, weight: Cell::new(1), total: games_of(&event) };
         let runner = EventRunner {
             venue: &venue,
             playing: &playing,
-            shutdown: &cue.reins.shutdown,
-            say: cue.say.clone(),
+            shutdown: &own.reins.shutdown,
+            say: own.say.clone(),
             screen: None,
-            game_lines: Some(Box::new(lines)),
-            pages: PagesAt::Gallery { gallery: &self.gallery, name, title: None, note },
+            game_lines: Some(Box::new(Lines(own.say.clone()))),
+            pages: PagesAt::Gallery(&self.gallery, own.listed()),
             port: self.port.as_ref(),
         };
+        let left = left(&event)?;
         match event {
             Event::Arranged { plan, mut serve } => {
                 serve.iter_mut().for_each(|serve| (self.options.fit)(serve));
-                self.conclude_event(cue, runner.arranged(*plan, serve.map(|serve| *serve))?)
+                self.conclude_event(own, runner.arranged(*plan, serve.map(|serve| *serve))?)
             }
             Event::League(mut config) => {
                 (self.options.fit)(&mut config);
@@ -85,26 +84,34 @@ impl Hall<'_> {
                 Ok(EventState::Stopped)
             }
             Event::Seat(mut config) => {
-                config.games = left(&config)?;
-                let has_end = config.games.is_some();
+                config.games = left;
                 let (run, finish) = runner.seat(*config)?;
                 run.finish();
-                match finish {
-                    Finish::Complete if has_end => {
-                        self.gallery.tell(&cue.name, Doing::Over);
-                        Ok(EventState::Over)
-                    }
-                    Finish::Complete | Finish::Short { .. } => Ok(EventState::Stopped),
-                    Finish::Engine { why, .. } => {
-                        Err(Failure::Other(format!("the engine is given up: {why}")))
-                    }
-                }
+                self.conclude_seat(own, left, finish)
             }
         }
     }
 
+    /// Where an engine on a server is after its games, of which so many were left.
+    fn conclude_seat(
+        &self,
+        own: &EventOfHall,
+        left: Option<u64>,
+        finish: Finish,
+    ) -> Result<EventState, Failure> {
+        match finish {
+            Finish::Complete if left.is_some() => {
+                // No entry says so.
+                self.gallery.tell(&own.name, EventState::Over);
+                Ok(EventState::Over)
+            }
+            Finish::Complete | Finish::Short { .. } => Ok(EventState::Stopped),
+            Finish::Engine { why, .. } => Err(Failure::Other(format!("the engine is given up: {why}"))),
+        }
+    }
+
     /// Changes what a hall decides for all its events.
-    fn adapt(&self, cue: &Cue, plan: &mut Plan, serves: bool) -> Result<(), Failure> {
+    fn adapt(&self, own: &EventOfHall, plan: &mut Plan, serves: bool) -> Result<(), Failure> {
         if let Some(remote) = plan.engines.iter().find(|engine| engine.remote).filter(|_| !serves) {
             let name = &remote.name;
             return Err(Failure::Usage(format!(
@@ -112,52 +119,46 @@ impl Hall<'_> {
             )));
         }
         if plan.affinity == Some(true) {
-            (cue.say)("`affinity` is left out: games of several events change places");
+            (own.say)("`affinity` is left out: games of several events change places");
         }
         plan.affinity = Some(false);
         plan.oversubscribe |= self.config.oversubscribe;
         if plan.judge.take().is_some() {
-            (cue.say)("`[judge]` is left out: the cores of a hall are those of its games");
+            (own.say)("`[judge]` is left out: the cores of a hall are those of its games");
         }
         if self.gallery.is_open() && !self.gallery.is_desk() && plan.http.is_wanted() {
-            (cue.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
+            (own.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
         }
         Ok(())
     }
 
     /// Whether the event was played to its end before. Its pages are opened then, and its engines are not started.
-    fn is_over(&self, cue: &Cue, event: &Event) -> Result<bool, Failure> {
-        let plan = match event {
-            Event::Arranged { plan, .. } if plan.database.exists() => plan,
-            Event::Seat(config) => return Ok(left(config)? == Some(0)),
-            _ => return Ok(false),
-        };
-        let store = Store::read(&plan.database)?;
-        let events = store.events()?;
-        let Some(event) = events.iter().find(|event| event.name == plan.name && event.closed) else {
+    fn is_over(&self, own: &EventOfHall, event: &Event) -> Result<bool, Failure> {
+        let Event::Arranged { plan, .. } = event else { return Ok(left(event)? == Some(0)) };
+        let Some((store, known)) = stored(event)?.filter(|(_, known)| known.closed) else {
             return Ok(false);
         };
-        let stored = report::plan(event)?;
-        if stored.stages != plan.stages || stored.engines.len() < plan.engines.len() {
+        let before = report::plan(&known)?;
+        if before.stages != plan.stages || before.engines.len() < plan.engines.len() {
             return Ok(false);
         }
         let mut standings = EventInfo::of(plan).standings();
-        store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
-        *cue.score.lock() = Some(Score::new(plan, &standings));
+        store.replay(known.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
+        *own.score.lock() = Some(Score::new(plan, &standings));
         Ok(true)
     }
 
     /// Works in the place of a game, with the licences that are needed, in the hours of the event.
     fn in_turn<T>(
         &self,
-        cue: &Cue,
+        own: &EventOfHall,
         licences: Vec<Arc<str>>,
         work: impl FnOnce() -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority);
+        let lane = self.turnstile.lane(SHARE).ranked(own.terms.priority);
         let may_wait = || {
-            lane.set_open(cue.terms.window.is_open(now()));
-            !cue.reins.shutdown.is_finishing()
+            lane.set_open(own.is_open());
+            !own.reins.shutdown.is_finishing()
         };
         let Some(_permit) = permit_of(&lane, licences, may_wait) else {
             return Err(LabError::Interrupted.into());
@@ -181,23 +182,20 @@ impl Hall<'_> {
     }
 
     /// Prints the report of an event that has ended.
-    fn conclude_event(&self, cue: &Cue, played: Played) -> Result<EventState, Failure> {
+    fn conclude_event(&self, own: &EventOfHall, played: Played) -> Result<EventState, Failure> {
         let report = played.report()?;
         let Finished { interrupted, halted, .. } = played.finished;
         if !interrupted {
             // The lines of a hall are in English.
             let text = ReportText(&report, Language::English).to_string();
-            text.lines().for_each(|line| (cue.say)(line));
+            text.lines().for_each(|line| (own.say)(line));
         }
-        if halted {
-            let lines: Vec<String> = play::ways_on(&report).lines().map(str::to_owned).collect();
-            lines.iter().for_each(|line| (cue.say)(line));
-            self.gallery.tell_faulty(&cue.name, lines);
-        }
+        let ways: Vec<String> = play::ways_on(&report).lines().map(str::to_owned).collect();
+        ways.iter().filter(|_| halted).for_each(|line| (own.say)(line));
         played.run.finish();
         Ok(match () {
             () if interrupted => EventState::Stopped,
-            () if halted => EventState::Halted,
+            () if halted => EventState::Halted(ways),
             () => EventState::Over,
         })
     }
@@ -206,7 +204,7 @@ impl Hall<'_> {
 /// The place of an event in a hall.
 struct InHall<'a> {
     hall: &'a Hall<'a>,
-    cue: &'a Cue,
+    own: &'a EventOfHall,
     /// Cores of a game.
     weight: Cell<usize>,
     /// Games on a server, those of earlier runs included.
@@ -216,24 +214,24 @@ struct InHall<'a> {
 impl Venue for InHall<'_> {
     /// Builds the engines and has a look at them, in the place of a game.
     fn prepare(&self, plan: &mut Plan) -> Result<Prepared, Failure> {
-        let Self { hall, cue, .. } = *self;
+        let Self { hall, own, .. } = *self;
         let builds = match plan.engines.iter().any(|engine| engine.source.is_some()) {
-            true => hall.in_turn(cue, vec![], || {
-                Ok(prepare::build(plan, &Cache::here()?, &cue.reins.shutdown, &cue.say)?)
+            true => hall.in_turn(own, vec![], || {
+                Ok(prepare::build(plan, &Cache::here()?, &own.reins.shutdown, &own.say)?)
             })?,
             false => vec![],
         };
         refuse_hopeless(&hall.config.licences, plan)?;
         let needed = licences_of_all(&hall.config.licences, &plan.engines);
         // A look at all engines at once would take cores from the games of others, and licences twice.
-        let mut prepared = hall.in_turn(cue, needed, || {
-            Prepared::new(plan, builds, cue.say.clone(), |plan| {
+        let mut prepared = hall.in_turn(own, needed, || {
+            Prepared::new(plan, builds, own.say.clone(), |plan| {
                 let one = Plan { concurrency: 1, ..plan.clone() };
-                prepare::sound(preflight::look_in_turn(&one, &cue.say))
+                prepare::sound(preflight::look_in_turn(&one, &own.say))
             })
         })?;
         // Its pages for others may have been ordered since its file was read.
-        if let Ok(event) = Event::load(&hall.file(&cue.name)) {
+        if let Ok(event) = Event::load(&hall.file(&own.name)) {
             plan.http = event.http().clone();
         }
         prepared.lane = Some(self.lane(plan, &prepared.engines));
@@ -242,60 +240,54 @@ impl Venue for InHall<'_> {
 
     /// Folds the standings for the table.
     fn follow(&self, plan: &Plan, before: &Standings) -> Option<Reader> {
-        let score = self.cue.score.clone();
+        let score = self.own.score.clone();
         *score.lock() = Some(Score::new(plan, before));
         let read = move |batch: &Arc<[_]>| score.lock().iter_mut().for_each(|score| score.take(batch));
         Some(Reader::new("score", read))
     }
 
     fn neighbours(&self) -> Option<Box<dyn Neighbours>> {
-        let Self { hall, cue, .. } = *self;
+        let Self { hall, own, .. } = *self;
         let (turnstile, licences) = (hall.turnstile.clone(), hall.config.licences.clone());
-        let (reins, weight) = (cue.reins.clone(), self.weight.get());
+        let (reins, weight) = (own.reins.clone(), self.weight.get());
         Some(Box::new(OtherEvents { turnstile, licences, reins, weight }))
     }
 
     fn begun(&self, now: Option<Now>, operations: Option<Operations>) {
-        let Self { hall, cue, .. } = *self;
+        let Self { hall, own, .. } = *self;
         if matches!(now, Some(Now::Seat { .. })) {
-            hall.gallery.set_total(&cue.name, self.total);
+            hall.gallery.set_total(&own.name, self.total);
         }
-        hall.running.set(&cue.name, now, operations);
+        hall.events.change(&own.name, |event| (event.now, event.operations) = (now, operations));
+        hall.set(&own.name, EventState::Plays);
     }
 }
 
 impl InHall<'_> {
     /// The way of the event's games to the cores and licences.
     fn lane(&self, plan: &mut Plan, engines: &[EngineFacts]) -> Arc<Lane> {
-        let Self { hall, cue, .. } = *self;
+        let Self { hall, own, .. } = *self;
         let places = hall.turnstile.places();
         let weight = preflight::cores_of_a_game(plan, engines).min(places);
         self.weight.set(weight);
         let needs = plan.engines.iter().map(|engine| licences_of(&hall.config.licences, engine)).collect();
-        let lane = hall.turnstile.lane(SHARE).ranked(cue.terms.priority).taking(weight).licensed(needs);
-        lane.set_open(cue.terms.window.is_open(now()));
+        let lane = hall.turnstile.lane(SHARE).ranked(own.terms.priority).taking(weight).licensed(needs);
+        lane.set_open(own.is_open());
         lane.set_most(plan.concurrency);
         // There may be as many games as there are places, so that their number can be changed while they are played;
         // games that take no place are bounded by their players.
         let most = plan.concurrency.max(plan.engines.len());
         plan.concurrency = places.checked_div(weight).unwrap_or(most).max(1);
-        cue.reins.lead(lane)
+        own.reins.lead(lane)
     }
 }
 
-impl Cue {
-    /// The event as the gallery lists it.
-    pub(super) fn listed<'a>(&'a self, event: &'a Event) -> ListedEvent<'a> {
-        ListedEvent { name: &self.name, title: event.name(), note: &self.terms.note, event }
-    }
-}
-
-/// Games that are left to be played on the server; `None`: there is no end.
-fn left(config: &ClientConfig) -> Result<Option<u64>, Failure> {
-    let Some(games) = config.games.filter(|_| config.database.exists()) else { return Ok(config.games) };
-    let events = Store::read(&config.database)?.events()?;
-    let known = events.iter().find(|event| event.name == config.name && event.kind == KIND);
-    Ok(Some(games.saturating_sub(known.map_or(0, |event| event.counted))))
+/// Games that an engine has left to play on a server; `None`: there is no end.
+fn left(event: &Event) -> Result<Option<u64>, Failure> {
+    let Event::Seat(config) = event else { return Ok(None) };
+    let Some(games) = config.games else { return Ok(None) };
+    let known = stored(event)?.filter(|(_, known)| known.kind == KIND);
+    Ok(Some(games.saturating_sub(known.map_or(0, |(_, known)| known.counted))))
 }
 
 /// Waits for a place and for these licences, as long as `may_wait`.
@@ -396,20 +388,13 @@ impl Neighbours for OtherEvents {
     }
 }
 
-/// Says whole lines with the name of the event.
-struct Lines {
-    say: Say,
-    line: Vec<u8>,
-}
+/// Says each line that is written with the name of the event.
+struct Lines(Say);
 
 impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.line.extend_from_slice(bytes);
-        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.line.drain(..=end).collect();
-            (self.say)(&String::from_utf8_lossy(&line[..end]));
-        }
-        Ok(bytes.len())
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        (self.0)(String::from_utf8_lossy(line).trim_end_matches('\n'));
+        Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

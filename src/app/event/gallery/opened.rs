@@ -5,9 +5,8 @@ use platform::files::Stamp;
 use std::path::PathBuf;
 
 /// An event that is shown, and that nobody plays here.
+#[derive(Clone, Debug)]
 pub(super) struct Opened {
-    /// Its name in the hall.
-    pub name: String,
     database: PathBuf,
     /// Its name in the database.
     event: String,
@@ -17,9 +16,9 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    pub fn new(name: String, database: PathBuf, event: String) -> Self {
+    pub fn new(database: PathBuf, event: String) -> Self {
         let stamp = Stamp::at(&database).ok();
-        let mut opened = Self { name, database, event, stamp, known: None };
+        let mut opened = Self { database, event, stamp, known: None };
         opened.known = opened.found().unwrap_or_default();
         opened
     }
@@ -70,7 +69,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let [path, other, same] = ["study.db", "other.db", "same.db"].map(|name| dir.path().join(name));
         database(&path, &["cup"]);
-        let opened = || Opened::new("study.db/cup".to_owned(), path.clone(), "cup".to_owned());
+        let opened = || Opened::new(path.clone(), "cup".to_owned());
         let mut first = opened();
         assert!(first.is_there());
         database(&path, &["another"]);
