@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure};
 use clap::{Args, Subcommand};
-use event::league::{protect, set_account};
+use event::{league::set_account, network::protect};
 use journal::{Store, Writer};
 use notation::csa::wire::{NAME_MAX, is_player_name};
 use notation::date;

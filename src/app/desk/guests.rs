@@ -6,10 +6,7 @@ use arena::operations::{
     request::{Listed, Request},
 };
 use axum::response::Response;
-use event::{
-    hall::Now,
-    league::{registers, set_account},
-};
+use event::{hall::Now, league::set_account, network::registers};
 use journal::{Account, Store, Writer};
 use maud::{Markup, html};
 use notation::csa::wire::is_player_name;

@@ -4,9 +4,7 @@
 //! database has, at any time, so that there is no state of its own that a kill could lose.
 
 use crate::{
-    Exit, Failure, OpenScreen, find_event,
-    other_build::refuse_missing_parts,
-    play::{Playing, play},
+    Exit, Failure, OpenScreen, find_event, other_build::refuse_missing_parts, play::play, playing::Playing,
     pretty, standings, write, write_picture,
 };
 use arena::resume;

@@ -1,7 +1,10 @@
 //! An engine on somebody else's server.
 
 use crate::{
-    EventRun, Exit, Failure, hall::Now, ordered_lines::OrderedLines, prepare::check_log, runner::EventRunner,
+    EventRun, Exit, Failure,
+    ordered_lines::OrderedLines,
+    prepare::check_log,
+    runner::{EventRunner, Now},
     runtime,
 };
 use arena::{Say, dispatcher::RunError, preflight};

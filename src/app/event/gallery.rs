@@ -4,8 +4,8 @@ mod opened;
 
 use crate::{
     Failure,
+    network::registers_of,
     pages::{self, Door},
-    run::registers_of,
 };
 use ::ledger::{Aim, Apart, Ledger};
 use contest::schedule::{OpeningsPer, Schedule};

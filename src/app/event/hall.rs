@@ -9,18 +9,19 @@ mod files;
 mod playing;
 mod score;
 
+pub use crate::runner::Now;
 use crate::{
     Exit, Failure,
     catalogue::{Catalogue, Reins},
     gallery::Gallery,
-    league::SharedPort,
+    network::SharedPort,
     output, play,
     prepare::listen,
 };
 use arena::{Say, Shutdown, turnstile::Turnstile};
 pub use client::presence::{Seen, Stage};
 use events::EventOfHall;
-pub use events::{Events, Now};
+pub use events::Events;
 pub use files::event_files;
 use files::{Change, Files};
 use journal::{EventSummary, Store, StoreError};

@@ -1,42 +1,18 @@
-//! Events over the network: an open league, and an event of a plan with remote players.
+//! An open league.
 
-use crate::{EventRun, Failure, aloud, hall::Now, runner::EventRunner, runtime};
-use arena::{Say, operations::Operations, remote::Remote};
-use host::{
-    Certificates, League, Port, RatingHistory, event::EventNetwork, reception::Reception, visits::Visits,
+use crate::{
+    EventRun, Failure,
+    network::{Bound, bind, protect},
+    runner::{EventRunner, Now},
+    runtime,
 };
-use journal::{Reader, Store, Writer};
-use plan::{
-    Plan, ServeConfig, StoredPlan,
-    hall::HallPort,
-    serve::{Login, TlsConfig},
-};
-use referee::sink::Sink;
+use arena::operations::Operations;
+use host::{League, RatingHistory};
+use journal::{Store, Writer};
+use plan::{ServeConfig, StoredPlan};
 use report::EventInfo;
-use std::{
-    mem,
-    net::{SocketAddr, TcpListener},
-    path::Path,
-    sync::Arc,
-};
-use web::{
-    Registers,
-    arbiter::{Entrance, Games},
-};
-
-/// The network side of an event.
-pub(crate) struct Network {
-    /// The source of remote players.
-    pub remote: Remote,
-    /// Shows committed entries to players and spectators.
-    pub reader: Reader,
-    /// Lines about listening addresses, already printed on stderr.
-    pub listening: Vec<String>,
-    /// The way in, as the pages show it.
-    pub entrance: Entrance,
-    /// Lines about who comes and goes.
-    pub visits: Visits,
-}
+use std::{mem, path::Path};
+use web::arbiter::{Entrance, Games};
 
 impl EventRunner<'_> {
     /// Hosts an open league until it is stopped: it has no end.
@@ -79,15 +55,6 @@ impl EventRunner<'_> {
     }
 }
 
-/// Who gets accounts for the games of a league.
-pub fn registers(login: Login) -> Registers {
-    match login {
-        Login::Accounts => Registers::Accounts,
-        Login::Open => Registers::Anybody,
-        Login::Invitation => Registers::Configured,
-    }
-}
-
 /// Opens the operator's door, and says if the operator has paused the league.
 fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
     if operations.is_paused() {
@@ -114,100 +81,4 @@ pub fn set_account(database: &Path, name: &str, hash: &str) -> Result<bool, Fail
     let is_new = Writer::open(database)?.set_account(name, hash)?;
     protect(database)?;
     Ok(is_new)
-}
-
-/// Takes a database with hashes of passwords away from other users, and prints that.
-///
-/// # Errors
-/// When its rights cannot be changed.
-pub fn protect(database: &Path) -> Result<(), Failure> {
-    Store::protect(database)?.iter().for_each(|line| err_line!("{line}"));
-    Ok(())
-}
-
-/// The ports of a host, and what is said of them.
-struct Bound {
-    ports: Vec<Port>,
-    lines: Vec<String>,
-    plain: Vec<SocketAddr>,
-    encrypted: Vec<SocketAddr>,
-}
-
-/// Listens on all addresses, plain and with TLS.
-fn bind(addresses: &[SocketAddr], tls: Option<&TlsConfig>) -> Result<Bound, Failure> {
-    let mut bound = Bound { ports: vec![], lines: vec![], plain: vec![], encrypted: vec![] };
-    let listen = |address: &SocketAddr| {
-        let listener = TcpListener::bind(address).and_then(|one| one.local_addr().map(|at| (one, at)));
-        listener.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))
-    };
-    for address in addresses {
-        let (listener, at) = listen(address)?;
-        bound.lines.push(format!("listening on {at}"));
-        bound.plain.push(at);
-        bound.ports.push(Port::plain(listener));
-    }
-    if let Some(tls) = tls {
-        let certificates = Certificates::open(tls).map_err(|e| Failure::Other(e.to_string()))?;
-        let certificates = Arc::new(certificates);
-        bound.lines.extend(certificates.warning());
-        for address in &tls.listen {
-            let (listener, at) = listen(address)?;
-            bound.lines.push(format!("listening with TLS on {at}"));
-            bound.encrypted.push(at);
-            bound.ports.push(Port::encrypted(listener, certificates.clone()));
-        }
-    }
-    Ok(bound)
-}
-
-/// An address that the events of a hall share.
-pub(crate) struct SharedPort {
-    reception: Reception,
-    /// Lines about the addresses.
-    pub lines: Vec<String>,
-    plain: Vec<SocketAddr>,
-    encrypted: Vec<SocketAddr>,
-}
-
-impl SharedPort {
-    /// Listens for the players of events that are yet to come.
-    pub(crate) fn open(config: &HallPort) -> Result<Self, Failure> {
-        let Bound { ports, lines, plain, encrypted } = bind(&config.listen, config.tls.as_ref())?;
-        let reception = Reception::open(ports, config.trusted_proxies.clone(), aloud());
-        let reception = reception.map_err(|e| Failure::Other(e.to_string()))?;
-        Ok(Self { reception, lines, plain, encrypted })
-    }
-}
-
-/// Opens the network side of an event, with addresses of its own or those that it shares.
-pub(crate) fn network(
-    mut serve: ServeConfig,
-    plan: &Plan,
-    (sink, operations): (Arc<dyn Sink>, Operations),
-    shared: Option<&SharedPort>,
-    say: &Say,
-) -> Result<Network, Failure> {
-    protect(&plan.database)?;
-    let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
-    host::trip_warnings(&serve, &names).iter().for_each(|warning| say(warning));
-    if shared.is_some() {
-        (serve.listen, serve.tls) = (vec![], None);
-    }
-    let Bound { ports, lines: listening, mut plain, mut encrypted } =
-        bind(&serve.listen, serve.tls.as_ref())?;
-    if let Some(shared) = shared {
-        (plain, encrypted) = (shared.plain.clone(), shared.encrypted.clone());
-    }
-    listening.iter().for_each(|line| say(line));
-    let network = EventNetwork::open(serve, plan, ports, operations, sink)
-        .map_err(|e| Failure::Other(e.to_string()))?;
-    let entrance = Entrance { plain, encrypted, games: Games::Event(network.game_names()) };
-    let (remote, visits, mut read) = (network.remote(), network.visits(), network.reader());
-    let led = shared.map(|shared| shared.reception.lead_to(&network));
-    let reader = Reader::new("network", move |batch| {
-        // The network closes after the last entry.
-        let _open = (&led, &network);
-        read(batch);
-    });
-    Ok(Network { remote, reader, listening, entrance, visits })
 }

@@ -19,11 +19,13 @@ mod judge;
 pub mod league;
 #[cfg_attr(not(feature = "machines"), path = "no_machines.rs")]
 pub mod machines;
+pub mod network;
 mod notify;
 mod ordered_lines;
 mod other_build;
 pub mod pages;
 pub mod play;
+mod playing;
 pub mod prepare;
 pub mod queue;
 pub mod replay;
@@ -35,7 +37,7 @@ mod signals;
 pub mod tuning;
 
 pub use gallery::total;
-pub use play::{Playing, Sharing};
+pub use playing::{Playing, Sharing};
 pub use prepare::listen;
 pub use run::{Linger, OpenScreen, PagesStay, Screen, aloud};
 

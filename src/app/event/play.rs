@@ -1,72 +1,24 @@
 //! Events on a terminal: each has its dashboard or its lines, its pages and its report.
 
 use crate::{
-    Exit, Failure, OpenScreen, PagesStay, aloud, floodgate,
+    Exit, Failure, OpenScreen, aloud, floodgate,
     output::Stream,
+    playing::Playing,
     prepare::{build, look},
     print, report_event,
-    reread::Reread,
     run::PagesAt,
     runner::{EventRunner, Played, Prepared, Venue},
     signals,
 };
 use arena::{Say, Shutdown, dispatcher::Finished};
-use journal::Reader;
 use laboratory::Cache;
 use notation::printable;
 use plan::{ClientConfig, Plan, ServeConfig};
-use platform::{files, programs};
-use records::{Recording, RecordsError};
+use platform::programs;
 use referee::sprt::{BY_FAULTS, Verdict};
-use report::{EventFile, Report, verdict};
-use std::{
-    cell::Cell,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+use report::{Report, verdict};
+use std::cell::Cell;
 use words::Language;
-
-/// How an event is played and shown, beside its plan.
-#[derive(Clone, Debug, Default)]
-pub struct Playing {
-    /// Begins the event anew; what was played of it stays in the database under another name.
-    pub fresh: bool,
-    /// Other machines that may play games of the event.
-    pub sharing: Sharing,
-    /// Addresses of the pages, in place of those of the plan.
-    pub http: Vec<SocketAddr>,
-    /// How long the pages stay after the event.
-    pub http_linger: PagesStay,
-    /// File that takes every entry as JSON.
-    pub events: Option<PathBuf>,
-    /// File that takes the record of every game.
-    pub records: Option<PathBuf>,
-    /// Begins a new event paused.
-    pub paused: bool,
-    /// Prints the report at the end.
-    pub report: bool,
-    /// Prints JSON on stdout, and everything else on stderr.
-    pub json: bool,
-    /// Prints no line per game.
-    pub quiet: bool,
-    /// Games between two lines about the score; `None`: paced by time.
-    pub rating_interval: Option<u64>,
-    /// Prints lines even where there is a terminal for the dashboard.
-    pub no_dashboard: bool,
-    /// Reads the plan again while it is played; `None`: it has no file.
-    pub reread: Option<Reread>,
-}
-
-/// How other machines may play games of an event.
-#[derive(Clone, Debug, Default)]
-pub struct Sharing {
-    /// Address for a server of the event's own.
-    pub hub: Option<SocketAddr>,
-    /// Gives every machine the clocks of the plan, whatever its speed.
-    pub equal_clocks: bool,
-    /// One pair in so many is played again by another machine; 0: none; `None`: the default.
-    pub repeat: Option<u64>,
-}
 
 /// A terminal, where an event is played by a command.
 #[derive(Default)]
@@ -208,25 +160,4 @@ pub(crate) fn print_how_to_resume(json: bool) {
     let words = words.map(|word| programs::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
     let line = format!("to resume: {}", words.join(" "));
     if json { err_line!("{line}") } else { out_line!("\n{line}") }
-}
-
-/// Appends the records of games to the file of `--records`. Where that fails the event goes on without it.
-pub(crate) fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Failure> {
-    let fault = |error: RecordsError| Failure::Usage(format!("--records {error}"));
-    let mut recording = Some(Recording::append(path, &plan.database, &plan.name).map_err(fault)?);
-    let say = say.clone();
-    Ok(Reader::new("records", move |batch| {
-        if let Some(Err(error)) = recording.as_mut().map(|recording| recording.write(batch)) {
-            say(&format!("records are no longer written, `renmei export` writes all of them: {error}"));
-            recording = None;
-        }
-    }))
-}
-
-/// Opens the file of `--events` for appending: a new one, or one of events.
-pub(crate) fn event_file(path: &Path) -> Result<EventFile, Failure> {
-    files::refuse_database(path)
-        .and_then(|()| files::append(path, "events", |head| head.starts_with(b"{")))
-        .map(EventFile::new)
-        .map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }

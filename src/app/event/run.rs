@@ -6,10 +6,10 @@ use crate::{
     door::Door,
     gallery::{Gallery, ListedEvent},
     judge::Judge,
-    league::{Network, registers},
+    network::{Network, registers_of},
     output::{self, Printable},
     pages,
-    play::event_file,
+    playing::event_file,
     runtime,
 };
 use arena::{
@@ -33,7 +33,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use web::{Office, Registers, Server, arbiter::Entrance};
+use web::{Office, Server, arbiter::Entrance};
 use words::Language;
 
 /// The terminal of the user: its language, and what opens the dashboard on it.
@@ -129,15 +129,6 @@ pub(crate) enum PagesAt<'a> {
     Own(&'a [SocketAddr]),
     /// In a gallery, if that is open; otherwise at those of its configuration.
     Gallery(&'a Gallery, ListedEvent<'a>),
-}
-
-/// Who gets accounts for the games of an event; `None`: it has no arbiter.
-pub(crate) fn registers_of(event: &Event) -> Option<Registers> {
-    match event {
-        Event::Arranged { .. } => Some(Registers::Configured),
-        Event::League(config) => Some(registers(config.login)),
-        Event::Seat(_) => None,
-    }
 }
 
 /// Everything around a running event. Its parts are closed in the order of the fields: no operator after the last game,

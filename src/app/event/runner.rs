@@ -10,12 +10,10 @@
 //! prepares its engines, a queue and a search for a commit.
 
 use crate::{
-    EventRun, Failure, OpenScreen, completed,
-    hall::Now,
-    league::{SharedPort, network},
-    machines,
+    EventRun, Failure, OpenScreen, completed, machines,
+    network::{SharedPort, network},
     notify::Notifier,
-    play::{Playing, recorded},
+    playing::{Playing, recorded},
     prepare::{check_log, identify, openings, past_the_limit},
     reread::{Neighbours, RunningFile},
     run::PagesAt,
@@ -32,6 +30,7 @@ use arena::{
     resume,
     turnstile::Lane,
 };
+use client::{presence::Presence, ratings::Ratings};
 use contest::{
     stage::{Format, Stage},
     standings::{LookUp, Standings},
@@ -45,7 +44,27 @@ use report::{
     progress::{Interval, Progress},
 };
 use std::{io::Write, mem, sync::Arc};
+use web::{Office, arbiter::Entrance};
 use words::Language;
+
+/// What is asked about a running event.
+#[derive(Clone, Debug)]
+pub enum Now {
+    /// Players log in here.
+    Host {
+        /// Knows who is there.
+        office: Office,
+        /// Where they log in.
+        entrance: Entrance,
+    },
+    /// An engine plays on a server.
+    Seat {
+        /// What it does.
+        presence: Presence,
+        /// The opponents' ratings.
+        ratings: Ratings,
+    },
+}
 
 /// Where an event takes place, with others or alone.
 pub(crate) trait Venue {

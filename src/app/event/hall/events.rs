@@ -1,14 +1,13 @@
 //! The events of a hall: one table, which the hall, the threads of its events and the pages of a desk share.
 
 use super::score::{self, Score, Standing};
-use crate::{catalogue::Reins, gallery::ListedEvent};
+use crate::{catalogue::Reins, gallery::ListedEvent, runner::Now};
 use arena::{Say, operations::Operations};
-use client::{presence::Presence, ratings::Ratings};
 use journal::now;
 use parking_lot::{Mutex, MutexGuard};
 use plan::hall::HallEvent;
 use std::{collections::BTreeMap, sync::Arc};
-use web::{EventState, Office, arbiter::Entrance};
+use web::EventState;
 
 /// The events of a hall, by their names. Clones share it. It is locked for a moment alone: never while a file is read, or
 /// pages are opened.
@@ -33,25 +32,6 @@ pub(super) struct EventOfHall {
     pub now: Option<Now>,
     /// Its operations, while its games are arranged here.
     pub operations: Option<Operations>,
-}
-
-/// What is asked about a running event.
-#[derive(Clone, Debug)]
-pub enum Now {
-    /// Players log in here.
-    Host {
-        /// Knows who is there.
-        office: Office,
-        /// Where they log in.
-        entrance: Entrance,
-    },
-    /// An engine plays on a server.
-    Seat {
-        /// What it does.
-        presence: Presence,
-        /// The opponents' ratings.
-        ratings: Ratings,
-    },
 }
 
 impl Events {
