@@ -17,6 +17,12 @@ pub enum RoundBreak {
     Until(Vec<(i64, String)>),
 }
 
+impl Default for RoundBreak {
+    fn default() -> Self {
+        Self::Lasts(Duration::ZERO)
+    }
+}
+
 impl RoundBreak {
     pub(crate) fn read(event: &Table<'_>) -> Self {
         let Some(text) = event
@@ -39,7 +45,7 @@ impl RoundBreak {
 
     /// True if there is none.
     pub fn is_zero(&self) -> bool {
-        *self == Self::Lasts(Duration::ZERO)
+        *self == Self::default()
     }
 
     /// How long a break lasts that begins at a time in ms since 1970-01-01 UTC, and the time of the day at its end, if it has
@@ -49,8 +55,7 @@ impl RoundBreak {
             Self::Lasts(time) => (*time, None),
             Self::Until(times) => {
                 let left = times.iter().map(|(at, text)| ((at - now).rem_euclid(DAY), &**text));
-                let next = left.min();
-                let (ms, text) = next.unzip();
+                let (ms, text) = left.min().unzip();
                 (Duration::from_millis(ms.unwrap_or(0).unsigned_abs()), text)
             }
         }
@@ -75,7 +80,7 @@ mod tests {
         ] {
             assert_eq!(until.from(now), (left, Some(text)));
         }
-        assert!(!until.is_zero() && RoundBreak::Lasts(Duration::ZERO).is_zero());
+        assert!(!until.is_zero() && RoundBreak::default().is_zero());
         assert_eq!(RoundBreak::Lasts(minutes(3)).from(0), (minutes(3), None));
     }
 }

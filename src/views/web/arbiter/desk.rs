@@ -367,9 +367,7 @@ fn of_entrant(forms: &Forms<'_>, entrant: &ListedEntrant, place: Place, takes_by
         (player) p { (words.from_the_next_round()) } (forms.reason(!entrant.withdrawn))
     };
     let bye = html! {
-        (player)
-        label { (words.round_of_bye()) input name="round" type="number" min="1"; }
-        (forms.reason(false))
+        (player) label { (words.round_of_bye()) input name="round" type="number" min="1"; } (forms.reason(false))
     };
     let points = html! {
         (player)
