@@ -244,6 +244,45 @@ fn a_round_is_paired_as_the_arbiter_says_also_after_a_kill() {
 }
 
 #[test]
+fn a_bye_that_was_given_holds_for_its_round_also_after_a_kill() {
+    let desk = Desk::new();
+    let args = [&event(&desk, 1)[..], &["--paused"]].concat();
+    release(&desk);
+    let engine = desk.path("patient.sh").display().to_string();
+    let more = format!("[[engines]]\nname = 'c'\ncommand = '{engine}'\nargs = ['c']\n");
+    let text = std::fs::read_to_string(desk.path("event.toml")).unwrap();
+    desk.write("event.toml", &(text.replace("games = 1\n", "format = 'swiss'\nrounds = 2\n") + &more));
+    let playing = Playing::start(&desk, &args);
+    let refused = |order: &[&str], words: &str| {
+        let said = refused(&desk, order);
+        assert!(said.contains(words), "{order:?}: {said}");
+    };
+    refused(&["bye", "nobody"], "no player of this event has the name `nobody`");
+    refused(&["bye", "a", "3"], "there is no round 3: the stage has rounds 1 to 2");
+    refused(&["bye", "a", "0"], "there is no round 0");
+    let given = done(&desk, &["bye", "a"]);
+    assert_eq!(given["text"], "gave `a` a half-point bye in round 1");
+    refused(&["bye", "a", "1"], "`a` has a bye in round 1 already");
+    refused(&["pair", "b", "a"], "`a` has a bye in round 1 already");
+    let wrong = done(&desk, &["bye", "b"])["operation"].to_string();
+    done(&desk, &["undo", &wrong]);
+    done(&desk, &["pair", "b", "c"]);
+    refused(&["bye", "c"], "a pairing of `c` in round 1 is given already");
+    done(&desk, &["bye", "c", "2"]);
+    playing.kill();
+    let playing = Playing::start(&desk, &args);
+    done(&desk, &["resume"]);
+    assert_eq!(playing.ends(), Some(0));
+    assert_eq!(desk.query("SELECT round, black FROM games ORDER BY round")[0], ["1", "1"]);
+    let byes = desk.query("SELECT round, player, half_points FROM byes ORDER BY round");
+    assert_eq!(byes, [["1", "0", "1"], ["2", "2", "1"]]);
+    let shown = String::from_utf8(desk.renmei(&["report", "event.db"]).stdout).unwrap();
+    assert!(shown.contains("gave `c` a half-point bye in round 2"), "{shown}");
+    let rounds = String::from_utf8(desk.renmei(&["report", "event.db", "--rounds"]).stdout).unwrap();
+    assert_eq!(rounds.matches("bye=").count(), 2, "{rounds}");
+}
+
+#[test]
 fn a_penalty_and_a_withdrawal_hold_for_later_rounds_also_after_a_kill() {
     let desk = Desk::new();
     let args = event(&desk, 1);

@@ -315,6 +315,7 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
     );
     assert!(page.contains("Pair in the next round"), "{page}");
     kai.orders("pair", &[("black", "kani"), ("white", "buri")]);
+    assert_eq!(page.matches("value=\"bye\"").count(), 3, "{page}");
     let order = |command, fields: &[(&str, &str)]| {
         kai.send("/arbiter/do", &[&[("command", command)], fields].concat())
     };
@@ -336,10 +337,12 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
         assert!(answer.status == 409 && answer.body.contains(&way), "{command}: {}", answer.body);
     }
     kai.orders("undo", &[("number", &number.to_string())]);
+    kai.orders("bye", &[("player", "ari"), ("round", "")]);
     let said = league.operations().join("\n");
     for words in [
         // Round 1 was paired when the event began, and waits for its players.
         "paired `kani` (black) with `buri` (white) in round 2",
+        "gave `ari` a half-point bye in round 2",
         "took 0.5 points",
         "withdrew `kani` from the next round on / its machine is broken",
         "let `kani` play again",
@@ -645,6 +648,7 @@ fn an_operators_account_does_no_arbiters_work() {
         ("withdraw", &[("player", "a"), ("reason", "x")]),
         ("return", &[("player", "a")]),
         ("pair", &[("black", "a"), ("white", "b")]),
+        ("bye", &[("player", "a"), ("round", "2")]),
         ("undo", &[("number", "1")]),
     ] {
         let answer = ope.send("/arbiter/do", &[&[("command", command)], fields].concat());

@@ -132,6 +132,7 @@ fn arg(field: &'static FieldSpec) -> Arg {
     match field.kind {
         Kind::Text => arg,
         Kind::Number => arg.value_parser(value_parser!(u64)),
+        Kind::Optional => arg.value_parser(value_parser!(u64)).required(false),
         Kind::Points => arg.value_parser(value_parser!(f64)),
         Kind::Flag => arg.long(field.name).required(false).action(ArgAction::SetTrue),
         Kind::Choice(words) => arg.value_parser(PossibleValuesParser::new(

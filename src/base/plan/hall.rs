@@ -195,9 +195,9 @@ fn http(root: &Table<'_>) -> Option<HttpConfig> {
     Some(HttpConfig::of(root))
 }
 
-/// A time of a window.
+/// A time of a file: in ms since 1970-01-01 UTC, or since midnight UTC.
 #[derive(Clone, Copy)]
-enum Moment {
+pub(crate) enum Moment {
     At(i64),
     OfDay(i64),
 }
@@ -235,7 +235,7 @@ fn window(table: &Table<'_>) -> Option<Window> {
 }
 
 /// Reads `22:00`, with a date before and an offset from UTC behind where they are given.
-fn moment(text: &str) -> Option<Moment> {
+pub(crate) fn moment(text: &str) -> Option<Moment> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let offset = match words.last().and_then(|word| word.strip_prefix(['+', '-']).map(|time| (word, time))) {
         Some((word, time)) => {

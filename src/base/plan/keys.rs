@@ -224,9 +224,11 @@ pub const EVENT: Section = Section {
             starved = "lose", Words(&["lose", "replay"]),
                 "a game that an engine loses on time after it has waited for a processor for at least as long as it \
                  was late (only Linux counts that): lost, or played again, up to ten times; it then does not count";
-            break = "0", ZERO,
-                "time between the end of the last game of a round and the first game of the next; no game of a round \
-                 then begins before those of the round before have ended; after a restart it is counted anew";
+            break = "0", Other("duration or times of the day"),
+                "time between the end of the last game of a round and the first game of the next, or the times of the day, \
+                 one of which the next round waits for: `\"13:30 +09:00\"`, or several with commas between them, each in \
+                 UTC or by the offset behind it; no game of a round then begins before those of the round before have \
+                 ended; after a restart between two rounds it is counted anew";
             look = true, Flag,
                 "before the first game, have every engine set its options, get ready and make a move; `false`: only \
                  its handshake is read";

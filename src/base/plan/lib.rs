@@ -32,6 +32,7 @@ mod places;
 pub mod ranking;
 mod reader;
 mod reference;
+mod round_break;
 pub mod serve;
 mod settings;
 mod source;
@@ -60,6 +61,7 @@ pub use log::LogPlan;
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reader::text_of;
 pub use reference::reference;
+pub use round_break::RoundBreak;
 pub use serve::ServeConfig;
 pub use source::{SourcePlan, WORKTREE};
 pub use stored::{StoredPlan, StoredPlanError};
@@ -120,10 +122,9 @@ pub struct Plan {
     pub ranking: RankingRules,
     /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
-    /// Least time between the last game of a round and the first of the next; zero: rounds do not wait for each other
-    /// beyond what their pairings need.
+    /// The break between the last game of a round and the first of the next.
     #[serde(skip)]
-    pub round_break: Duration,
+    pub round_break: RoundBreak,
     /// True if every engine has to make a move before the first game; otherwise only its handshake is read.
     pub look: bool,
     /// Faults that halt the games of an engine; `None`: none do.

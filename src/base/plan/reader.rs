@@ -348,7 +348,7 @@ impl<'a> Table<'a> {
     pub fn duration(&self, name: &str) -> Option<Duration> {
         let item = self.item(name)?;
         let duration = item.duration()?;
-        let zero = matches!(self.kind(name), Kind::Duration { zero: true });
+        let zero = !matches!(self.kind(name), Kind::Duration { zero: false });
         if duration.is_zero() && !zero {
             item.fault("must be more than 0");
             return None;
@@ -463,6 +463,11 @@ impl<'a> Item<'a> {
     /// True if this value is a list without elements.
     pub fn is_empty_list(&self) -> bool {
         matches!(self.value, DeValue::Array(array) if array.is_empty())
+    }
+
+    /// The text, if the value is one.
+    pub fn as_text(&self) -> Option<&'a str> {
+        self.value.as_str()
     }
 
     /// A text without control characters, which a line protocol cannot carry.

@@ -1,6 +1,6 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{HttpConfig, JudgePlan, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan};
+use crate::{HttpConfig, JudgePlan, NotifyConfig, OpeningChange, OpeningPlan, Plan, RoundBreak, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -82,7 +82,7 @@ pub fn plan(
         affinity: event.flag_or_auto("affinity"),
         startups: number_or(&event, "startups", environment.cores),
         replay_draws: replay_draws(&event, &stages),
-        round_break: event.duration("break").unwrap_or_default(),
+        round_break: RoundBreak::read(&event),
         look: event.flag("look", true),
         fault_limit: fault_limit::read(&event),
         sprt: sprt(root, &stages),

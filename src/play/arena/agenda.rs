@@ -117,7 +117,9 @@ impl Agenda {
         let players = standings.players();
         let schedule = Schedule::new(&plan.stages, players, plan.seed, plan.replay_draws, per);
         let (running, pending, held) = (HashMap::new(), vec![], vec![]);
-        Self { plan, schedule, standings, running, pending, held, has_slots, begun: None, resting: None }
+        // A round that an earlier run has begun goes on without a break.
+        let begun = Some(standings.now()).filter(|(_, round)| *round > 0);
+        Self { plan, schedule, standings, running, pending, held, has_slots, begun, resting: None }
     }
 
     /// The next game that can begin at this place: a pending one, or the next of the schedule.

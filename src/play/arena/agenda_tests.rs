@@ -3,7 +3,7 @@ use contest::{
     fault_limit::FaultLimit,
     schedule::{Format, Stage},
 };
-use plan::EnginePlan;
+use plan::{EnginePlan, RoundBreak};
 use referee::{AbortBy, Color, Outcome, WinBy, clock::Scale, entry::GameEnded, lease::LeaseId};
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ fn a_game_of_a_player_who_is_missing_is_overtaken_and_begins_when_the_player_com
 #[test]
 fn a_round_begins_when_the_games_of_the_one_before_and_the_break_are_over() {
     let mut plan = plan(Format::RoundRobin { cycles: 1 }, 4);
-    (plan.stages[0].games, plan.round_break) = (1, Duration::from_secs(60));
+    (plan.stages[0].games, plan.round_break) = (1, RoundBreak::Lasts(Duration::from_secs(60)));
     let (mut agenda, mut world) = (agenda(&plan), World::default());
     for round in 1..=3 {
         let games = [1, 2].map(|number| {
@@ -128,9 +128,24 @@ fn a_round_begins_when_the_games_of_the_one_before_and_the_break_are_over() {
 }
 
 #[test]
+fn a_round_that_a_restart_broke_off_goes_on_without_a_break_and_the_next_one_waits() {
+    let mut plan = plan(Format::RoundRobin { cycles: 1 }, 4);
+    (plan.stages[0].games, plan.round_break) = (1, RoundBreak::Lasts(Duration::from_secs(60)));
+    let mut before = agenda(&plan);
+    let first = next(&mut before, Place::Here, &World::default()).unwrap();
+    end(&mut before, first, WON);
+    let mut agenda = Agenda::new(Arc::new(plan), before.standings, true);
+    let world = World { rests: true, ..World::default() };
+    let second = next(&mut agenda, Place::Here, &world).unwrap();
+    assert_eq!((second.round, second.index), (1, 1));
+    end(&mut agenda, second, WON);
+    assert_eq!((next(&mut agenda, Place::Here, &world), agenda.resting()), (None, Some((0, 2))));
+}
+
+#[test]
 fn an_event_that_nobody_can_go_on_with_waits_for_no_round() {
     let mut plan = plan(Format::RoundRobin { cycles: 2 }, 2);
-    (plan.stages[0].games, plan.round_break) = (1, Duration::from_secs(60));
+    (plan.stages[0].games, plan.round_break) = (1, RoundBreak::Lasts(Duration::from_secs(60)));
     plan.fault_limit = Some(FaultLimit { in_a_row: Some(1), ..FaultLimit::default() });
     let (mut agenda, world) = (agenda(&plan), World { rests: true, ..World::default() });
     let first = next(&mut agenda, Place::Here, &World::default()).unwrap();
@@ -146,7 +161,7 @@ fn an_event_that_nobody_can_go_on_with_waits_for_no_round() {
 #[test]
 fn a_game_that_is_played_again_in_a_break_does_not_wait_for_the_end_of_it() {
     let mut plan = plan(Format::RoundRobin { cycles: 2 }, 2);
-    (plan.stages[0].games, plan.round_break) = (1, Duration::from_secs(60));
+    (plan.stages[0].games, plan.round_break) = (1, RoundBreak::Lasts(Duration::from_secs(60)));
     let (mut agenda, mut world) = (agenda(&plan), World::default());
     let first = next(&mut agenda, Place::Here, &world).unwrap();
     end(&mut agenda, first, WON);

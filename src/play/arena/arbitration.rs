@@ -1,5 +1,5 @@
 //! What the arbiter's orders about players and about games that are over come to, while an event is played and after its last
-//! game. Penalties, withdrawals and returns, and pairings hold for rounds that are not paired yet, so that a restarted event
+//! game. Penalties, withdrawals and returns, pairings and byes hold for rounds that are not paired yet, so that a restarted event
 //! pairs every round as it was paired.
 
 use crate::operations::{Asked, Operations, command::Command};
@@ -9,6 +9,7 @@ use contest::{
 };
 use notation::printable;
 use referee::{AbortBy, Color, Outcome, WinBy, entry::PlayerId, operation::Action, points::Points};
+use std::ops::RangeInclusive;
 use words::{Language, Message, refuse};
 
 /// What an order is decided by.
@@ -84,6 +85,7 @@ impl Bench<'_> {
                 Action::Withdrawn { player, name, stage, round, holds: false }
             }
             Command::Pair { black, white } => self.pairing([black, white])?,
+            Command::Bye { player, round } => self.bye(player, *round)?,
             _ => return refuse(|_| "not an order about a player"),
         })
     }
@@ -100,31 +102,57 @@ impl Bench<'_> {
 
     /// The decision that two players meet in the next round of a Swiss.
     fn pairing(&self, names: [&str; 2]) -> Result<Action, Message> {
-        let ((stage, round), standings) = (self.last_paired(), self.standings);
-        let Some(next) = standings.round_to_pair((stage, round)) else {
-            return refuse(Language::no_round_to_pair);
-        };
+        let ((stage, round), next) = (self.last_paired(), *self.rounds_to_pair()?.start());
         let [(black, black_name), (white, white_name)] = [self.entrant(names[0])?, self.entrant(names[1])?];
         if black == white {
             return refuse(Language::needs_two_players);
         }
-        let (entrants, given) =
-            (standings.entrants(stage.into()), standings.arbitration().pairings((stage, next)));
         for (player, name) in [(black, &black_name), (white, &white_name)] {
-            self.is_qualified(player, name)?;
-            if standings.arbitration().has_withdrawn(player) {
-                return refuse(|words| words.has_withdrawn(name));
-            }
-            if !entrants.contains(&player) {
-                return refuse(|words| words.not_in_this_stage(name));
-            }
-            if given.as_flattened().contains(&player) {
-                return refuse(|words| words.pairing_is_given(name, next));
-            }
+            self.is_free(player, name, (stage, next))?;
         }
         let players = [black, white];
         let (black, white) = (black_name, white_name);
         Ok(Action::PairingGiven { players, black, white, stage, round, holds: true })
+    }
+
+    /// The decision that a player has a bye in a round of a Swiss, the next one if none is named.
+    fn bye(&self, name: &str, round: Option<u64>) -> Result<Action, Message> {
+        let ((stage, _), rounds) = (self.last_paired(), self.rounds_to_pair()?);
+        let wanted = round.unwrap_or((*rounds.start()).into());
+        let round = u32::try_from(wanted).ok().filter(|round| (1..=*rounds.end()).contains(round));
+        let Some(round) = round else { return refuse(|words| words.no_such_round(wanted, *rounds.end())) };
+        if !rounds.contains(&round) {
+            return refuse(|words| words.round_is_paired(round));
+        }
+        let (player, name) = self.entrant(name)?;
+        self.is_free(player, &name, (stage, round))?;
+        Ok(Action::ByeGiven { player, name, stage, round, holds: true })
+    }
+
+    /// The rounds that pairings and byes may be given for.
+    fn rounds_to_pair(&self) -> Result<RangeInclusive<u32>, Message> {
+        self.standings
+            .rounds_to_pair(self.last_paired())
+            .ok_or_else(|| Message::of(Language::no_round_to_pair))
+    }
+
+    /// Refuses an order about a player of whom something else was decided for a round of a Swiss.
+    fn is_free(&self, player: PlayerId, name: &str, when: (u8, u32)) -> Result<(), Message> {
+        let arbitration = self.standings.arbitration();
+        self.is_qualified(player, name)?;
+        if arbitration.has_withdrawn(player) {
+            return refuse(|words| words.has_withdrawn(name));
+        }
+        if !self.standings.entrants(when.0.into()).contains(&player) {
+            return refuse(|words| words.not_in_this_stage(name));
+        }
+        if arbitration.is_out(player, when) {
+            return refuse(|words| words.bye_is_given(name, when.1));
+        }
+        match arbitration.pairings(when).as_flattened().contains(&player) {
+            true => refuse(|words| words.pairing_is_given(name, when.1)),
+            false => Ok(()),
+        }
     }
 
     /// The decision that takes another one about a player back, for rounds that are not paired yet.
@@ -139,6 +167,11 @@ impl Bench<'_> {
             && (stage, round) != now
         {
             return refuse(|words| words.round_is_paired(round + 1));
+        }
+        if let Action::ByeGiven { stage, round, .. } = action
+            && (stage, round) <= now
+        {
+            return refuse(|words| words.round_is_paired(round));
         }
         Ok(action.as_of(now))
     }

@@ -366,7 +366,7 @@ impl<'a> Dispatcher<'a> {
     /// Starts the journal and the workers.
     fn start(event: OpenEvent<'a>, company: Company, shutdown: &'a Shutdown) -> Result<Self, RunError> {
         let plan = Arc::new(event.plan.clone());
-        let round_break = plan.round_break;
+        let mut rest = Break::new(plan.round_break.clone());
         let Company { openings, remote, machines, readers, say, disk } = company;
         let recorded = start_recorder(&plan.name, &plan.log, event.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
@@ -382,7 +382,9 @@ impl<'a> Dispatcher<'a> {
             _ => preflight::placement(&plan, &event.engines),
         };
         let slots = Slots::start(workers, claimed, event.lane, &context)?;
-        let has_played = event.standings.total().games() > 0;
+        if event.standings.total().games() > 0 {
+            rest.begin(Instant::now(), journal::now());
+        }
         words.iter().for_each(|words| say(words));
         Ok(Self {
             field: context.field.clone(),
@@ -409,7 +411,7 @@ impl<'a> Dispatcher<'a> {
             operations,
             orders: HashMap::new(),
             steering: event.steering,
-            rest: Break::new(round_break, has_played.then(Instant::now)),
+            rest,
             watchdog: Watchdog::default(),
         })
     }
@@ -626,7 +628,7 @@ impl<'a> Dispatcher<'a> {
             (self.say)(&line);
         }
         if matches!(stamped.entry, Entry::GameEnded(_)) {
-            self.rest.begin(Instant::now());
+            self.rest.begin(Instant::now(), journal::now());
         }
         let ended = matches!(stamped.entry, Entry::GameEnded(_) | Entry::Operator(_));
         batch.push(stamped);

@@ -444,7 +444,8 @@ impl Operations {
             | Command::Disqualify { player }
             | Command::Place { player, .. }
             | Command::Withdraw { player }
-            | Command::Return { player } => {
+            | Command::Return { player }
+            | Command::Bye { player, .. } => {
                 checked(Language::a_name, player)?;
                 self.ask_games(by, reason, GameId(0), command.clone())
             }
@@ -595,7 +596,8 @@ impl Operations {
             | Action::Disqualified { .. }
             | Action::Placed { .. }
             | Action::Withdrawn { .. }
-            | Action::PairingGiven { .. } => self.ask_games(by, reason, GameId(0), Command::Undo { number }),
+            | Action::PairingGiven { .. }
+            | Action::ByeGiven { .. } => self.ask_games(by, reason, GameId(0), Command::Undo { number }),
             action => self.switch(by, reason, Some(number), action),
         }
     }

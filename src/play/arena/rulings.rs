@@ -52,7 +52,8 @@ impl Dispatcher<'_> {
             | Command::Place { .. }
             | Command::Withdraw { .. }
             | Command::Return { .. }
-            | Command::Pair { .. } => {
+            | Command::Pair { .. }
+            | Command::Bye { .. } => {
                 let action = self.bench().about_player(&asked);
                 action.map(|action| self.decided(&asked, None, action))
             }

@@ -285,7 +285,8 @@ impl GamesDesk for LeagueGames {
             | Command::Disqualify { .. }
             | Command::Place { .. }
             | Command::Withdraw { .. }
-            | Command::Return { .. } => {
+            | Command::Return { .. }
+            | Command::Bye { .. } => {
                 asked.answer(refuse(Language::league_has_no_rounds));
             }
             Command::DropMachine { .. } | Command::ReadmitMachine { .. } => {

@@ -113,8 +113,8 @@ pub enum Next {
         round: u32,
         /// The player without an opponent.
         player: PlayerId,
-        /// Twice the score of the bye: that of winning every game of the encounter in a Swiss, nothing in a
-        /// knock-out.
+        /// Twice the score of the bye: that of winning every game of the encounter in a Swiss, half of it where an arbiter
+        /// has given the bye, nothing in a knock-out.
         half_points: u8,
     },
     /// No game now: later games depend on one that is still running.

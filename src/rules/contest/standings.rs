@@ -54,7 +54,7 @@ use referee::{
     sprt::BY_FAULTS,
 };
 use serde::Serialize;
-use std::{cmp::Ordering, collections::BTreeMap, time::Duration};
+use std::{cmp::Ordering, collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -199,10 +199,11 @@ impl Standings {
         begun.map_or((0, 0), |(stage, round)| (u8::try_from(stage).unwrap_or(u8::MAX), round))
     }
 
-    /// The round that pairings may be given for, after the last one that was paired; `None`: no round of a Swiss follows.
-    pub fn round_to_pair(&self, (stage, paired): (u8, u32)) -> Option<u32> {
+    /// The rounds that pairings and byes may be given for, after the last one that was paired; `None`: no round of a Swiss
+    /// follows.
+    pub fn rounds_to_pair(&self, (stage, paired): (u8, u32)) -> Option<RangeInclusive<u32>> {
         match self.stages.get(usize::from(stage))?.format {
-            Format::Swiss { rounds } if paired < rounds => Some(paired + 1),
+            Format::Swiss { rounds } if paired < rounds => Some(paired + 1..=rounds),
             _ => None,
         }
     }
@@ -214,6 +215,12 @@ impl Standings {
         let byes = self.progress.get(stage).into_iter().flat_map(|progress| &progress.byes);
         let byes = byes.filter(move |((_, player), _)| !out.contains(player));
         byes.map(|(&(round, player), &half_points)| (round, player, half_points))
+    }
+
+    /// True if so many half points are those of a bye that a player was given, and not by the rules of pairing.
+    pub fn is_half_bye(&self, stage: usize, half_points: u8) -> bool {
+        let by_rule = self.stages.get(stage).map_or(0, |stage| 2 * stage.encounter_games());
+        (1..by_rule).contains(&half_points.into())
     }
 
     /// True if a player of the game is disqualified, so that it counts for nobody.

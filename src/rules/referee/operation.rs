@@ -189,6 +189,19 @@ pub enum Action {
         /// False if the decision was taken back.
         holds: bool,
     },
+    /// A player has a half-point bye in a later round of a Swiss.
+    ByeGiven {
+        /// The player.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+        /// The stage, from 0.
+        stage: u8,
+        /// The round, from 1.
+        round: u32,
+        /// False if the bye was taken back.
+        holds: bool,
+    },
     /// Somebody asked for another result of a game; the reason says why.
     Appealed {
         /// The game.
@@ -322,8 +335,8 @@ impl Action {
             Self::Kicked { .. } | Self::Banned { .. } | Self::Unbanned { .. } => None,
             Self::Muted { .. } | Self::Unmuted { .. } | Self::Paired { .. } | Self::Swapped { .. } => None,
             Self::Penalised { .. } | Self::Disqualified { .. } | Self::Placed { .. } => None,
-            Self::Withdrawn { .. } | Self::PairingGiven { .. } | Self::Joined { .. } => None,
-            Self::MachineReadmitted { .. } | Self::MachineDropped { .. } => None,
+            Self::Withdrawn { .. } | Self::PairingGiven { .. } | Self::ByeGiven { .. } => None,
+            Self::Joined { .. } | Self::MachineReadmitted { .. } | Self::MachineDropped { .. } => None,
         }
     }
 
@@ -344,6 +357,9 @@ impl Action {
             }
             Self::PairingGiven { players, black, white, stage, round, holds } => {
                 Some(Self::PairingGiven { players, black, white, stage, round, holds: !holds })
+            }
+            Self::ByeGiven { player, name, stage, round, holds } => {
+                Some(Self::ByeGiven { player, name, stage, round, holds: !holds })
             }
             _ => None,
         }
@@ -436,6 +452,10 @@ impl fmt::Display for Action {
                     }
                 }
             }
+            Self::ByeGiven { name, round, holds: true, .. } => {
+                write!(f, "gave `{name}` a half-point bye in round {round}")
+            }
+            Self::ByeGiven { name, round, .. } => write!(f, "took back the bye of `{name}` in round {round}"),
             Self::Appealed { game, was } => {
                 write!(f, "appealed against the result of {game}: {was}")
             }
@@ -644,6 +664,7 @@ impl InForce {
             | Action::RegistrationRefused { .. }
             | Action::Paired { .. }
             | Action::PairingGiven { .. }
+            | Action::ByeGiven { .. }
             | Action::Penalised { .. }
             | Action::Placed { .. }
             | Action::Ruled { .. }
@@ -805,7 +826,8 @@ impl InForce {
             | Action::Disqualified { holds: true, .. }
             | Action::Placed { holds: true, .. }
             | Action::Withdrawn { .. }
-            | Action::PairingGiven { holds: true, .. }) => {
+            | Action::PairingGiven { holds: true, .. }
+            | Action::ByeGiven { holds: true, .. }) => {
                 action.taken_back().ok_or(NoInverse::Final(number, action.word()))
             }
             action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => {

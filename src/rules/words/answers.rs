@@ -38,10 +38,12 @@ messages! {
     entrant_already(name: &str): "`{name}` is an entrant already" = "`{name}` はすでに参加しています。";
     no_remote_entrant(name: &str): "`{name}` is not an entrant of the network" = "`{name}` はネットワーク経由の参加者ではありません。";
     league_has_no_places: "an open league has no places of entrants to swap" = "自由対局リーグには交代する枠がありません。";
-    no_round_to_pair: "pairings can be given for the next round of a Swiss, and none follows" = "組合せを指定できるのはスイス式の次の回戦だけで、次の回戦はありません。";
-    has_withdrawn(name: &str): "`{name}` has withdrawn; `return` lets a player play again" = "`{name}` は棄権しています。復帰させてから組んでください。";
+    no_round_to_pair: "pairings and byes can be given for later rounds of a Swiss, and none follows" = "組合せや休みを指定できるのはスイス式の次の回戦からで、次の回戦はありません。";
+    no_such_round(round: u64, rounds: u32): "there is no round {round}: the stage has rounds 1 to {rounds}" = "{round}回戦はありません（1〜{rounds}回戦）。";
+    has_withdrawn(name: &str): "`{name}` has withdrawn; `return` lets a player play again" = "`{name}` は棄権しています。先に復帰させてください。";
     not_in_this_stage(name: &str): "`{name}` does not play in this stage" = "`{name}` は現在のステージに参加していません。";
     pairing_is_given(name: &str, round: u32): "a pairing of `{name}` in round {round} is given already; `undo` takes it back" = "`{name}` の{round}回戦の組合せはすでに指定されています。変更するには、その操作を取り消してください。";
+    bye_is_given(name: &str, round: u32): "`{name}` has a bye in round {round} already; `undo` takes it back" = "`{name}` は{round}回戦がすでに休みです。対局させるには、その操作を取り消してください。";
     needs_two_players: "a player cannot play against itself: name two players" = "別々の2人を指定してください。";
     wait_for_different_games(one: &str, game: &str, two: &str, other: &str): "`{one}` waits for `{game}`, and `{two}` for `{other}`" = "`{one}` は `{game}` を、`{two}` は `{other}` を待っています。";
     quota_used_up(name: &str): "`{name}` has used up a quota, and waits no longer" = "`{name}` は上限に達したため、もう待っていません。";

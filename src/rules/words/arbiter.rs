@@ -79,6 +79,8 @@ messages! {
     disqualify: "Disqualify" = "失格";
     take_points: "Take points" = "減点";
     withdraw: "Withdraw" = "棄権";
+    give_bye: "Give a bye" = "休みとする";
+    round_of_bye: "Round (empty: the next) of a half-point bye" = "休む回戦（省略時は次の回戦、半点）";
     return_player: "Return" = "復帰";
     reload: "Read the file again" = "設定ファイルを再読込";
     reload_adds_engines: "Engines that were added at the end of the event's file join the event, after they are tried." = "設定ファイルの末尾に追加したエンジンが、動作確認の後に参加します。";

@@ -79,6 +79,10 @@ impl Language {
                     false => format!("{round}回戦の `{black}` と `{white}` の組合せの指定を解除"),
                 }
             }
+            A::ByeGiven { name, round, holds: true, .. } => {
+                format!("{round}回戦を `{name}` の休み（半点）とする")
+            }
+            A::ByeGiven { name, round, .. } => format!("{round}回戦の `{name}` の休みを取り消し"),
             A::Appealed { game, was } => {
                 format!("{}の結果（{}）に異議を申し立て", self.named_game(game), self.outcome(*was))
             }

@@ -8,8 +8,9 @@ messages! {
     rounds: "Rounds" = "組合せ";
     round_table: "Results by round" = "勝敗表";
     no_rounds: "There are no rounds yet." = "まだ対局がありません。";
-    about_round_table: "27b+: a win as black against the player of line 27; w white, = a draw, - a loss, f by default, bye without an opponent" = "☗27○：27行目の相手に先手で勝ち。☖後手、△引き分け、●負け、不戦は不戦勝・不戦敗";
+    about_round_table: "27b+: a win as black against the player of line 27; w white, = a draw, - a loss, f by default, bye without an opponent, bye= a half-point bye" = "☗27○：27行目の相手に先手で勝ち。☖後手、△引き分け、●負け、不戦は不戦勝・不戦敗";
     bye: "bye" = "不戦勝";
+    half_bye: "half-point bye" = "休み（半点）";
     machines: "Machines" = "対局マシン";
     to_the_content: "to the content" = "本文へ";
     made_by_renmei: "Made by Renmei." = "Renmei 製";

@@ -104,7 +104,13 @@ impl Progress {
 
     /// Takes an order of the operator about games that are over: the standings count them anew.
     fn correct(&mut self, action: &Action) {
-        if matches!(action, Action::Joined { .. } | Action::Withdrawn { .. } | Action::Disqualified { .. }) {
+        if matches!(
+            action,
+            Action::Joined { .. }
+                | Action::Withdrawn { .. }
+                | Action::Disqualified { .. }
+                | Action::ByeGiven { .. }
+        ) {
             self.total = self.standings.games_to_play();
         }
         let Some((game, _, _, is)) = action.correction() else { return };

@@ -44,7 +44,7 @@ struct Row {
 
 #[derive(Clone, Copy, Debug)]
 enum Met {
-    /// Twice the score.
+    /// Nothing, half or all of what a bye is worth, as 0, 1 and 2 or more.
     Bye(u8),
     Player {
         /// The line of the opponent, from 1.
@@ -73,7 +73,8 @@ impl Met {
     /// In the signs of a Japanese table of results: `☗27○`.
     fn sign(self) -> String {
         match self {
-            Self::Bye(2) => "不戦勝".to_owned(),
+            Self::Bye(2..) => "不戦勝".to_owned(),
+            Self::Bye(1) => "休（半点）".to_owned(),
             Self::Bye(_) => self.cell(),
             Self::Player { number, color, half_points, by_default } => {
                 let color = if color == Color::Black { '☗' } else { '☖' };
@@ -166,7 +167,8 @@ impl RoundTable {
             standings.ranking(stage).iter().for_each(|row| points[row.player.index()] += row.points);
             let at = u8::try_from(stage).unwrap_or(u8::MAX);
             let byes = standings.byes(stage);
-            met.extend(byes.map(|(round, player, half)| ((at, round), player, Met::Bye(half))));
+            let worth = |half| if standings.is_half_bye(stage, half) { 1 } else { half };
+            met.extend(byes.map(|(round, player, half)| ((at, round), player, Met::Bye(worth(half)))));
             stage += 1;
         }
         let mut rounds: Vec<(u8, u32)> = met.iter().map(|(round, ..)| *round).collect();
@@ -317,6 +319,20 @@ mod tests {
             japanese.contains("☗3○") && japanese.contains("不戦勝") && japanese.contains("☖1●不戦"),
             "{japanese}"
         );
+    }
+
+    #[test]
+    fn a_bye_that_was_given_is_half_a_bye_whatever_the_games_of_an_encounter_are() {
+        let stage = Stage { format: Format::Swiss { rounds: 2 }, games: 2, ..Stage::default() };
+        let mut standings = Standings::new(&[stage], 1);
+        for (round, half_points) in [(1, 2), (2, 4)] {
+            standings.fold(&Entry::Bye { stage: 0, round, player: PlayerId(0), half_points });
+        }
+        let table = RoundTable::of(&standings, &[PlayerId(0)], [].into_iter());
+        assert_eq!(table.tsv(), "name\tr1\tr2\tpoints\n\tbye=\tbye\t3.0\n");
+        assert!(table.trf().unwrap().contains("  0000 - H  0000 - U\n"));
+        let japanese = table.exhibit(Language::Japanese).to_string();
+        assert!(japanese.contains("休（半点）") && japanese.contains("不戦勝"), "{japanese}");
     }
 
     #[test]

@@ -80,7 +80,7 @@ async fn show(
     };
     let takes_pairings = site.now(|live| {
         let standings = live.fold.standings();
-        standings.round_to_pair(standings.now()).is_some()
+        standings.rounds_to_pair(standings.now()).is_some()
     });
     let takes_pairings = takes_pairings.unwrap_or(false);
     let content = desk::content(&office, &signed, visitor.language, place, takes_pairings).await?;

@@ -486,6 +486,21 @@ fn a_key_of_the_event_in_a_stage_is_told_where_it_belongs() {
 }
 
 #[test]
+fn a_break_is_a_duration_or_times_of_the_day() {
+    let read = |text: &str| here().faults(&with(&format!("[event]\nbreak = {text}\n")));
+    let faults: String = ["\"24:30\"", "\"13:30, noon\"", "\"13.30\"", "[\"13:30\"]", "\"2026-11-24 22:00\""]
+        .map(|text| read(text) + "\n")
+        .concat();
+    insta::assert_snapshot!(faults, @r#"
+    x.toml:3:9: event.break: `24:30` is no time of the day; write it as in "13:30", which is UTC, or "13:30 +09:00"
+    x.toml:3:9: event.break: `noon` is no time of the day; write it as in "13:30", which is UTC, or "13:30 +09:00"
+    x.toml:3:9: event.break: `13.30` has no unit; did you mean `13.30s` or `13.30ms`?
+    x.toml:3:9: event.break: expected a duration such as "10s", found a list
+    x.toml:3:9: event.break: `2026-11-24 22:00` is no time of the day; write it as in "13:30", which is UTC, or "13:30 +09:00"
+    "#);
+}
+
+#[test]
 fn of_thousands_of_faults_the_first_ones_are_listed_and_none_is_long() {
     let unknown: String = (0..10_000).map(|key| format!("k{key} = 1\n")).collect();
     let long = "x".repeat(100_000);

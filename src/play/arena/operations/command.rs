@@ -52,6 +52,8 @@ pub enum Kind {
     Text,
     /// A whole number.
     Number,
+    /// A whole number, or nothing.
+    Optional,
     /// A decimal number.
     Points,
     /// `true` where it is wanted.
@@ -92,6 +94,14 @@ impl Value for u64 {
 
     fn read(text: &str) -> Option<Self> {
         text.parse().ok()
+    }
+}
+
+impl Value for Option<u64> {
+    const KIND: Kind = Kind::Optional;
+
+    fn read(text: &str) -> Option<Self> {
+        if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) }
     }
 }
 
@@ -340,9 +350,17 @@ commands! {
         /// The name of the player.
         player: String,
     };
+    /// Give a player a half-point bye in a later round of a Swiss: it is not paired there.
+    Bye "bye" Arbiter {
+        /// The name of the player.
+        player: String,
+        /// The round, from 1; without it the one that is paired next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        round: Option<u64>,
+    };
     /// Read the file of the event again: engines that were added at its end join the event, and may replace others.
     Reload "reload" Arbiter;
-    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a disqualification, a place, a withdrawal, a pairing.
+    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a disqualification, a place, a withdrawal, a pairing, a bye.
     Undo "undo" Arbiter {
         /// Its number.
         number: u64,
@@ -429,7 +447,7 @@ mod tests {
     #[test]
     fn a_command_is_read_from_texts_as_from_json() {
         let field = |name: &str| match name {
-            "game" | "appeal" | "number" | "points" => "7".to_owned(),
+            "game" | "appeal" | "number" | "points" | "round" => "7".to_owned(),
             "result" => "void".to_owned(),
             "color" => "white".to_owned(),
             "decision" => "white".to_owned(),

@@ -5,7 +5,7 @@
 //! pairing is worse:
 //!
 //! 1. The bye (with an odd number of players) goes to one of the players with the fewest byes. An encounter that was won by
-//!    default counts as one.
+//!    default counts as one, a half-point bye does not.
 //! 2. As few meetings as possible have taken place before: no rematch until it cannot be avoided. Encounters without a
 //!    game that was played, by default or left out, count neither as meetings nor for colours (FIDE Handbook C.04.1).
 //! 3. The bye goes to the lowest player: by score, then by the order of entry.
@@ -45,7 +45,7 @@
 //! are paired by the list above.
 //!
 //! A player who has withdrawn is not paired: a round has as many tables as the others need, and a bye if they are odd in
-//! number.
+//! number. Nor is a player whom an arbiter has given a bye in the round: a half-point bye, worth half of one by these rules.
 
 use super::{
     lot::{lot, mixed},
@@ -86,10 +86,6 @@ pub(super) struct Round {
     bye: Option<(PlayerId, u8)>,
 }
 
-fn has_bye(progress: &Progress, round: u32) -> bool {
-    progress.byes.range((round, PlayerId(0))..=(round, PlayerId(u32::MAX))).next().is_some()
-}
-
 /// What a round is paired from.
 pub(super) struct Entered<'a> {
     pub stage: &'a Stage,
@@ -111,6 +107,20 @@ impl Entered<'_> {
     /// Number of entrants who are paired in a round.
     fn playing(&self, round: u32) -> u64 {
         self.arbitration.playing(self.entrants, self.when(round))
+    }
+
+    /// A player whom an arbiter has given a bye in a round, which is not recorded yet.
+    fn bye_given(&self, round: u32) -> Option<PlayerId> {
+        let is_due = |player: &PlayerId| {
+            self.entrants.contains(player) && !self.progress.byes.contains_key(&(round, *player))
+        };
+        self.arbitration.byes(self.when(round)).find(is_due)
+    }
+
+    /// True if the rules have given the bye of a round.
+    fn has_bye(&self, round: u32) -> bool {
+        let mut byes = self.progress.byes.range((round, PlayerId(0))..=(round, PlayerId(u32::MAX)));
+        byes.any(|((_, player), _)| !self.arbitration.is_out(*player, self.when(round)))
     }
 
     /// Black and white of the pairings that arbiters have given for a round.
@@ -153,10 +163,13 @@ impl Round {
         let tables = entrants.len() as u64 / 2;
         while self.complete < rounds && tables > 0 {
             let (round, playing) = (self.complete + 1, of.playing(self.complete + 1));
+            if let Some(player) = of.bye_given(round) {
+                return Step::Bye { round, player, half_points: bye_half_points(stage) / 2 };
+            }
             // Encounters are numbered as if all entrants played, so that numbers do not depend on withdrawals.
             self.first = u64::from(self.complete) * tables;
             let window = self.first * stage.stride()..(self.first + playing / 2) * stage.stride();
-            let bye_told = playing.is_multiple_of(2) || has_bye(progress, round);
+            let bye_told = playing.is_multiple_of(2) || of.has_bye(round);
             let played = progress.finished.first_absent(window.start) >= window.end;
             if played && bye_told {
                 *self = Self { complete: round, ..Self::default() };
@@ -300,7 +313,7 @@ fn before(of: &Entered<'_>, round: u32) -> Vec<Player> {
     }
     for ((_, player), half_points) in progress.byes.range(..(round, PlayerId(0))) {
         if let Some(&seat) = seats.get(player) {
-            players[seat].byes += 1;
+            players[seat].byes += u32::from(*half_points >= bye_half_points(stage));
             players[seat].score += scoring.byes(u64::from(*half_points));
         }
     }

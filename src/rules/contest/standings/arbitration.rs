@@ -1,5 +1,5 @@
-//! What arbiters have decided about players: penalties, disqualifications, places, withdrawals and returns, and pairings of a Swiss; a fold of the
-//! operations.
+//! What arbiters have decided about players: penalties, disqualifications, places, withdrawals and returns, pairings and byes of a Swiss;
+//! a fold of the operations.
 
 use referee::{
     ids::PlayerId,
@@ -19,6 +19,7 @@ pub struct Arbitration {
     withdrawals: Vec<(When, PlayerId, bool)>,
     /// Black and white of the pairings that were given for a round.
     pairings: Vec<(When, [PlayerId; 2])>,
+    byes: BTreeSet<(When, PlayerId)>,
     /// Disqualifications in their order; `false`: it was taken back.
     disqualifications: Vec<(When, PlayerId, bool)>,
     /// Of level players in the table of a stage: who is above whom.
@@ -58,11 +59,15 @@ impl Arbitration {
                     false => self.pairings.retain(|other| *other != given),
                 }
             }
+            Action::ByeGiven { player, stage, round, holds, .. } => {
+                let bye = ((*stage, *round), *player);
+                _ = if *holds { self.byes.insert(bye) } else { self.byes.remove(&bye) };
+            }
             _ => {}
         }
     }
 
-    /// Black and white of the pairings that arbiters have given for a round of a Swiss: of players who have not withdrawn,
+    /// Black and white of the pairings that arbiters have given for a round of a Swiss: of players who are not out of it,
     /// the later decision where two name the same player.
     pub fn pairings(&self, round: When) -> Vec<[PlayerId; 2]> {
         let mut given: Vec<[PlayerId; 2]> = vec![];
@@ -123,16 +128,26 @@ impl Arbitration {
         self.decisions.iter().filter(changed).map(|(_, operation)| operation)
     }
 
-    /// True if a player plays no game of that round, because it had withdrawn or was disqualified before.
+    /// The players who have not withdrawn and were given a bye in a round of a Swiss.
+    pub fn byes(&self, round: When) -> impl Iterator<Item = PlayerId> {
+        let given = self.byes.range((round, PlayerId(0))..=(round, PlayerId(u32::MAX)));
+        given.map(|(_, player)| *player).filter(move |player| !self.has_left(*player, round))
+    }
+
+    /// True if a player plays no game of that round, because it had withdrawn or was disqualified before, or has a bye.
     pub fn is_out(&self, player: PlayerId, round: When) -> bool {
+        self.byes.contains(&(round, player)) || self.has_left(player, round)
+    }
+
+    fn has_left(&self, player: PlayerId, round: When) -> bool {
         let before = |(when, of, _): &&(When, PlayerId, bool)| *of == player && *when < round;
         let last = [&self.withdrawals, &self.disqualifications].map(|decided| decided.iter().rfind(before));
         last.into_iter().flatten().any(|(_, _, is_out)| *is_out)
     }
 
-    /// True if nobody has ever withdrawn or was disqualified.
+    /// True if nobody is out of any round.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.withdrawals.is_empty() && self.disqualifications.is_empty()
+        self.withdrawals.is_empty() && self.disqualifications.is_empty() && self.byes.is_empty()
     }
 
     /// Number of these players who play in a round.

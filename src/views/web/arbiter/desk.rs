@@ -327,7 +327,7 @@ fn entrants(forms: &Forms<'_>, list: &Listed, place: Place, takes_pairings: bool
                 @if entrant.withdrawn { span.facts { (forms.words.withdrawn()) } }
             };
             @if forms.signed.is_arbiter() && !list.over {
-                (forms.dialog(&format!("entrant-{at}"), &button, &plain(&entrant.name), &of_entrant(forms, entrant, place)))
+                (forms.dialog(&format!("entrant-{at}"), &button, &plain(&entrant.name), &of_entrant(forms, entrant, place, takes_pairings)))
             } @else { span.entry { (button) } }
         } } }
     }
@@ -358,13 +358,16 @@ fn pair_entrants(forms: &Forms<'_>, list: &Listed) -> Markup {
 }
 
 /// The orders about an entrant.
-fn of_entrant(forms: &Forms<'_>, entrant: &ListedEntrant, place: Place) -> Markup {
+fn of_entrant(forms: &Forms<'_>, entrant: &ListedEntrant, place: Place, takes_byes: bool) -> Markup {
     let words = forms.words;
     let (order, label) =
         if entrant.withdrawn { ("return", words.return_player()) } else { ("withdraw", words.withdraw()) };
     let player = hidden("player", &entrant.name);
     let round = html! {
         (player) p { (words.from_the_next_round()) } (forms.reason(!entrant.withdrawn))
+    };
+    let bye = html! {
+        (player) label { (words.round_of_bye()) input name="round" type="number" min="1"; } (forms.reason(false))
     };
     let points = html! {
         (player)
@@ -380,6 +383,7 @@ fn of_entrant(forms: &Forms<'_>, entrant: &ListedEntrant, place: Place) -> Marku
     };
     html! {
         (forms.form(&round, &[(order, label, true)]))
+        @if takes_byes && !entrant.withdrawn { (forms.form(&bye, &[("bye", words.give_bye(), true)])) }
         (forms.form(&points, &[("penalty", words.take_points(), true)]))
         (forms.form(&above, &[("place", words.place_above(), true)]))
         (forms.form(&html! { (player) (forms.reason(true)) }, &[("disqualify", words.disqualify(), true)]))

@@ -33,7 +33,7 @@ fn refusal(Misread { field, kind }: Misread, fields: &Fields) -> Refusal {
             let words: Vec<_> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
             Refusal::bad(|language| language.field_takes_one_of(field, &words.join(", ")))
         }
-        Kind::Number if !fields.text(field).is_empty() => {
+        Kind::Number | Kind::Optional if !fields.text(field).is_empty() => {
             Refusal::bad(|language| language.field_takes_number(field))
         }
         _ => Refusal::bad(|language| language.empty_field(field)),

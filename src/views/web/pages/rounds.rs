@@ -58,6 +58,8 @@ struct Bye {
     name: String,
     /// What the round is worth to it, by the event's scoring.
     points: Points,
+    /// True if an arbiter has given it.
+    half: bool,
 }
 
 /// Two players in a round.
@@ -144,7 +146,8 @@ fn byes(live: &Live, plan: &StoredPlan) -> BTreeMap<(u8, u32), Vec<Bye>> {
             let name = live.player(player).to_owned();
             if !live.facts.is_private(&name) {
                 let points = scoring.byes(half_points.into());
-                found.entry((stage, round)).or_default().push(Bye { player: player.0, name, points });
+                let half = standings.is_half_bye(stage.into(), half_points);
+                found.entry((stage, round)).or_default().push(Bye { player: player.0, name, points, half });
             }
         }
     }
@@ -208,7 +211,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Re
                     }
                     @for bye in &round.byes { div.encounter {
                         p.won { a href=(format!("/players/{}", bye.player)) { (bye.name) } b { (bye.points.shortest()) } }
-                        p.facts { (language.bye()) }
+                        p.facts { (if bye.half { language.half_bye() } else { language.bye() }) }
                     } }
                 }
             } }

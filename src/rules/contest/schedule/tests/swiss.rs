@@ -357,6 +357,73 @@ fn a_pairing_that_was_given_does_not_hold_if_it_was_taken_back_or_a_player_has_w
     assert!(pairs.len() == 3 && bye.is_some() && pairs.iter().all(|pair| pair.1 != 1), "{pairs:?}");
 }
 
+fn bye(player: u32, round: u32, holds: bool) -> Action {
+    Action::ByeGiven { player: PlayerId(player), name: format!("p{player}"), stage: 0, round, holds }
+}
+
+#[test]
+fn a_bye_that_was_given_is_worth_half_of_one_and_the_others_are_paired() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 3 }, 2)], 6, 1);
+    decided(&mut host, bye(0, 1, true));
+    decided(&mut host, bye(4, 1, true));
+    decided(&mut host, bye(1, 2, true));
+    decided(&mut host, bye(5, 3, true));
+    decided(&mut host, bye(5, 3, false));
+    assert_eq!(host.schedule.total_by(&host.standings), Some(2 * (2 + 2 + 3)), "five players are two tables");
+    let (mut pairs, _) = next_round(&mut host);
+    pairs.dedup();
+    assert_eq!(pairs, [(1, 3), (2, 5)]);
+    assert_eq!(host.byes(), [(1, PlayerId(0)), (1, PlayerId(4))]);
+    let worth: Vec<_> = host.standings.byes(0).map(|(_, _, half_points)| half_points).collect();
+    assert_eq!(worth, [2, 2], "two games would bring four half points");
+    host.resume();
+    assert_eq!(next_round(&mut host).0[..1], [(1, 3)], "a restart in the middle of the round pairs it alike");
+    end_round(&mut host);
+    let row = host.standings.ranking(0).into_iter().find(|row| row.player == PlayerId(0)).unwrap();
+    assert_eq!(row.points, Points::ONE);
+    assert_eq!(row.tie_break(TieBreak::Buchholz), Some(1000), "an opponent with the player's own score");
+    next_round(&mut host);
+    let second: Vec<_> = host.byes().into_iter().filter(|(round, _)| *round == 2).collect();
+    assert_eq!(second.len(), 2, "one was given, and one is the rule's: {second:?}");
+    assert!(second.contains(&(2, PlayerId(1))), "{second:?}");
+    end_round(&mut host);
+    assert_eq!(next_round(&mut host).0.len(), 6, "the bye of round 3 was taken back");
+}
+
+#[test]
+fn a_bye_that_was_given_takes_no_bye_by_rule_away_and_falls_with_a_withdrawal() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 5, 1);
+    // The lowest of all has the bye of round 2 as if it had had none.
+    decided(&mut host, bye(4, 1, true));
+    assert_eq!(play_round(&mut host), (vec![(0, 2), (1, 3)], Some(4)));
+    decided(
+        &mut host,
+        Action::Penalised {
+            player: PlayerId(4),
+            name: String::new(),
+            points: Points::ONE * 3,
+            stage: 0,
+            round: 1,
+        },
+    );
+    assert_eq!(play_round(&mut host).1, Some(4));
+    assert_eq!(host.standings.byes(0).map(|(_, _, half_points)| half_points).collect::<Vec<_>>(), [1, 2]);
+    decided(&mut host, bye(0, 3, true));
+    decided(&mut host, withdrawal(0, 2));
+    assert_eq!((play_round(&mut host).0.len(), host.byes().len()), (2, 2), "who has left has no bye");
+    assert_eq!(host.next(), Next::Done);
+}
+
+#[test]
+fn a_round_in_which_everybody_has_a_bye_is_over() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 2 }, 1)], 2, 1);
+    decided(&mut host, bye(0, 1, true));
+    decided(&mut host, bye(1, 1, true));
+    assert_eq!(host.schedule.total_by(&host.standings), Some(1));
+    assert!(matches!([host.next(), host.next()], [Next::Bye { round: 1, .. }, Next::Bye { round: 1, .. }]));
+    assert!(matches!(host.next(), Next::Game(Pairing { round: 2, .. })));
+}
+
 #[test]
 fn a_disqualification_holds_for_the_rounds_that_are_paired_after_it() {
     let disqualified = |holds, round| Action::Disqualified {
