@@ -201,7 +201,7 @@ fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) ->
         }
     }
     // Where there are no builds, the clock is checked too.
-    time_control(&root.items("time"));
+    time_control(&root.items("time"), None);
     let engines = builds.iter().filter_map(|levels| build(root, &defaults, given, levels)).collect();
     let rules = games::rules(root);
     let adjudication = games::adjudication(root);

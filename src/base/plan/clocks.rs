@@ -7,7 +7,10 @@ use crate::{
     time::{Merged, time_control},
     time_text::EXAMPLES,
 };
-use referee::{Color, clock::TimeControl};
+use referee::{
+    Color,
+    clock::{Accounting, TimeControl},
+};
 use serde::{Deserialize, Serialize};
 
 /// Clocks that a player has in some games, in place of its usual one.
@@ -64,6 +67,8 @@ pub struct Periods<'a> {
     list: Vec<Period<'a>>,
     /// True if every stage has a clock of its own.
     is_whole: bool,
+    /// How every clock counts, because a remote player hears it.
+    network: Option<Accounting>,
 }
 
 impl Periods<'_> {
@@ -73,8 +78,8 @@ impl Periods<'_> {
     }
 }
 
-/// The periods of the stages of a file.
-pub fn periods<'a>(root: &Table<'a>) -> Periods<'a> {
+/// The periods of the stages of a file, and how the network counts, if a player is remote.
+pub fn periods<'a>(root: &Table<'a>, network: Option<Accounting>) -> Periods<'a> {
     let tables: Vec<Table<'a>> = match root.item("stage") {
         Some(Item { value: toml::de::DeValue::Array(_), .. }) => {
             let items = root.item("stage").map(|list| list.elements("tables")).unwrap_or_default();
@@ -87,6 +92,7 @@ pub fn periods<'a>(root: &Table<'a>) -> Periods<'a> {
     Periods {
         list: stages.flat_map(|(stage, table)| of_stage(stage, table)).collect(),
         is_whole: tables.iter().all(|table| table.has("time")),
+        network,
     }
 }
 
@@ -129,8 +135,9 @@ impl Clocks {
     /// Reads the clocks of an engine.
     pub fn read(table: &Table<'_>, root: &Table<'_>, periods: &Periods<'_>) -> Self {
         let (own, file) = (table.items("time"), root.items("time"));
-        let is_own = time_control(&own).is_some();
-        let read = |between: &[Item<'_>]| time_control(&[&own[..], between, &file[..]].concat());
+        let is_own = time_control(&own, periods.network).is_some();
+        let read =
+            |between: &[Item<'_>]| time_control(&[&own[..], between, &file[..]].concat(), periods.network);
         let mut others: Vec<ClockIn> = vec![];
         for &Period { stage, from, ref places } in &periods.list {
             let Some(Merged { times, margin_given }) = read(places) else {

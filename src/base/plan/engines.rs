@@ -8,16 +8,14 @@ use crate::{
     environment::NoProgram,
     hosts::check_hosts,
     reader::{Item, Table},
+    serve::{Counted, ServeConfig},
     settings::Setting,
     time::{default_margin, time_control},
     time_text::text,
     tune::SIDES,
 };
 use notation::csa::wire::is_player_name;
-use referee::{
-    clock::{Accounting, TimeControl},
-    evaluation::ScoreScale,
-};
+use referee::{clock::TimeControl, evaluation::ScoreScale};
 use std::{
     collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
@@ -46,21 +44,23 @@ enum Entry {
 
 impl Engines {
     /// Reads all engines and notes their faults.
-    pub fn read(root: &Table<'_>) -> Self {
+    pub fn read<'a>(root: &Table<'a>) -> Self {
         let defaults = root.table("defaults", &EnginePlan::SECTION);
         if defaults.has("name") {
             defaults.fault("name", "each engine has a name of its own");
         }
         let items = root.item("engines").map(|list| list.elements("tables, each under `[[engines]]`"));
         let items = items.unwrap_or_default();
+        let table = |item: &Item<'a>| item.table(&EnginePlan::SECTION).map(|table| table.over(&defaults));
+        let is_remote = |item| table(item).is_some_and(|table| table.flag("remote", false));
+        // A clock counts as it is announced.
+        let serve = root.table("serve", &ServeConfig::SECTION);
+        let network = items.iter().any(is_remote).then(|| serve.choice::<Counted>("time_unit").accounting());
         // The file's clock is checked even where every engine has its own.
-        time_control(&root.items("time"));
-        let periods = clocks::periods(root);
+        time_control(&root.items("time"), network);
+        let periods = clocks::periods(root, network);
         let mut engines = Self::default();
-        let replaced: Vec<String> = items
-            .iter()
-            .filter_map(|item| replaced_by(&item.table(&EnginePlan::SECTION)?.over(&defaults)))
-            .collect();
+        let replaced: Vec<String> = items.iter().filter_map(|item| replaced_by(&table(item)?)).collect();
         let mut is_free = false;
         for (at, item) in items.iter().enumerate() {
             // To look for the program of an engine takes time, and nothing more would be listed.
@@ -68,8 +68,7 @@ impl Engines {
                 root.context.pass_over(items.len() - at);
                 break;
             }
-            let table = item.table(&EnginePlan::SECTION).map(|table| table.over(&defaults));
-            let entry = table.map(|table| {
+            let entry = table(item).map(|table| {
                 engines.check_replaced(&table);
                 let clocks = Clocks::read(&table, root, &periods);
                 is_free |= !clocks.is_own;
@@ -87,7 +86,6 @@ impl Engines {
         } else {
             engines.check_number(root);
         }
-        engines.count_as_the_network_does();
         engines.forgive();
         engines
     }
@@ -158,14 +156,6 @@ impl Engines {
         let side = |mark| EnginePlan { name: format!("{}{mark}", engine.name), ..engine.clone() };
         self.present = SIDES.map(side).to_vec();
         self.listed = vec![true; 2];
-    }
-
-    /// If one player is remote, every clock counts whole seconds, as the protocol announces them.
-    fn count_as_the_network_does(&mut self) {
-        if self.present.iter().any(|engine| engine.remote) {
-            let times = self.present.iter_mut().flat_map(EnginePlan::times_mut);
-            times.for_each(|time| time.accounting = Accounting::Seconds);
-        }
     }
 
     /// Gives a margin to the clocks for which the file has none.

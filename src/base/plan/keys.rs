@@ -307,7 +307,7 @@ pub const TIME_TABLE: Section = Section {
             "overrun of a move that is forgiven; `\"0\"`: the flag falls at once";
         accounting = "ms", Words(&["ms", "seconds"]),
             "count milliseconds, or whole seconds as CSA servers do: fractions are dropped, using exactly what is \
-             left loses; where a player is `remote`, always whole seconds";
+             left loses; where a player is `remote`, what `time_unit` in `[serve]` says";
         least = "0", ZERO, "least time charged for a move";
         patience = "2m", ABOVE_ZERO, "with nodes or depth only: silence after which the flag falls";
     ]],

@@ -5,7 +5,7 @@ use crate::{
     reader::{Item, Table},
     time_text,
 };
-use referee::clock::{Accounting, TimeControl};
+use referee::clock::{Accounting, Clock, TimeControl};
 use std::time::Duration;
 use toml::de::DeValue;
 
@@ -29,20 +29,29 @@ pub struct Merged {
 }
 
 /// Merges the time settings of several places, the nearest first. The amount of time comes from the nearest place that
-/// gives any; how it is counted is taken key by key. `None` if no place gives an amount: the caller notes that fault.
-pub fn time_control(places: &[Item<'_>]) -> Option<Merged> {
+/// gives any; how it is counted is taken key by key, or as the network counts. `None` if no place gives an amount: the
+/// caller notes that fault.
+pub fn time_control(places: &[Item<'_>], network: Option<Accounting>) -> Option<Merged> {
     let layers: Vec<_> = places.iter().map(layer).collect();
     let (budget, place) =
         layers.iter().zip(places).find_map(|(layer, place)| Some((layer.budget?, place)))?;
     let margin = layers.iter().find_map(|layer| layer.margin);
+    let said = layers.iter().zip(places).find_map(|(layer, place)| Some((layer.accounting?, place)));
+    if let (Some(network), Some((said, place))) = (network, said)
+        && network != said
+    {
+        place.fault("leave out `accounting`: with a `remote` player `time_unit` in `[serve]` says it");
+    }
     let times = budget.map(|budget| TimeControl {
         margin: margin.unwrap_or_default(),
-        accounting: layers.iter().find_map(|layer| layer.accounting).unwrap_or_default(),
+        accounting: network.or(said.map(|(said, _)| said)).unwrap_or_default(),
         least: layers.iter().find_map(|layer| layer.least).unwrap_or_default(),
         patience: layers.iter().find_map(|layer| layer.patience).unwrap_or(PATIENCE),
         ..budget
     });
-    times.iter().flat_map(contradictions).for_each(|message| place.fault(message));
+    for message in times.iter().flat_map(|time| contradictions(time, network.is_some())) {
+        place.fault(message);
+    }
     Some(Merged { times, margin_given: margin.is_some() })
 }
 
@@ -151,12 +160,11 @@ fn budget(table: &Table<'_>) -> TimeControl {
     control.unwrap_or(keys)
 }
 
-/// Settings of a time control that contradict each other, as messages.
-pub fn contradictions(time: &TimeControl) -> Vec<String> {
+/// Settings of a time control that contradict each other, as messages; `heard`: the clock is announced to a remote player.
+pub fn contradictions(time: &TimeControl, heard: bool) -> Vec<String> {
     let mut faults = Vec::new();
     let running = [("main", time.main), ("byoyomi", time.byoyomi), ("increment", time.increment)];
-    let given: Vec<_> = running.iter().filter(|(_, time)| !time.is_zero()).collect();
-    if let (Some(_), Some((name, _))) = (time.fixed, given.first()) {
+    if let (Some(_), Some((name, _))) = (time.fixed, running.iter().find(|(_, time)| !time.is_zero())) {
         faults.push(format!("`fixed` is all the time of a move; `{name}` cannot go with it"));
     }
     if !time.is_timed() && time.nodes.is_none() && time.depth.is_none() {
@@ -165,13 +173,18 @@ pub fn contradictions(time: &TimeControl) -> Vec<String> {
     if time.jitter > 0 && time.nodes.is_none() {
         faults.push("`jitter` varies `nodes`, which are not given".to_owned());
     }
-    if time.accounting == Accounting::Seconds {
-        let fixed = time.fixed.map(|fixed| ("fixed", fixed));
-        let broken = |(_, time): &&(&str, Duration)| time.subsec_nanos() != 0;
-        for (name, time) in given.into_iter().chain(fixed.as_ref()).filter(broken) {
-            let time = time_text::text(*time);
-            faults.push(format!("`{name}` is {time}, but `accounting = \"seconds\"` counts whole seconds"));
-        }
+    let others = [("fixed", time.fixed.unwrap_or_default()), ("delay", time.delay), ("least", time.least)];
+    let unit = Duration::from_millis(time.unit_ms()).as_nanos();
+    let counts = match (time.accounting, heard) {
+        (Accounting::Milliseconds, _) => "clocks count whole milliseconds",
+        (_, false) => "`accounting = \"seconds\"` counts whole seconds",
+        (_, true) => "a `remote` player counts whole seconds, unless `[serve]` has `time_unit = \"msec\"`",
+    };
+    for (name, time) in running.into_iter().chain(others).filter(|(_, time)| time.as_nanos() % unit != 0) {
+        faults.push(format!("`{name}` is {}, but {counts}", time_text::text(time)));
+    }
+    if time.is_timed() && Clock::new(*time).charge(Duration::ZERO).is_err() {
+        faults.push("nobody can win: `least` alone uses up all the time of the first move".to_owned());
     }
     faults
 }

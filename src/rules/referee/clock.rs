@@ -165,7 +165,7 @@ impl TimeControl {
         })
     }
 
-    /// The ms of which what is left is a multiple.
+    /// The ms of which every amount of time is a multiple, and what is left with it.
     pub fn unit_ms(&self) -> u64 {
         match self.accounting {
             Accounting::Milliseconds => 1,
@@ -178,7 +178,7 @@ impl TimeControl {
     #[must_use]
     pub fn scaled(self, scale: Scale) -> Self {
         let unit = self.unit_ms();
-        let to_units = |time: Duration, unit: u64| match u64::try_from(time.as_millis()).unwrap_or(u64::MAX) {
+        let to_units = |time: Duration| match u64::try_from(time.as_millis()).unwrap_or(u64::MAX) {
             0 => Duration::ZERO,
             ms => {
                 let thousandths = ms.saturating_mul(scale.0.into());
@@ -190,11 +190,11 @@ impl TimeControl {
             return self;
         }
         Self {
-            main: to_units(self.main, unit),
-            byoyomi: to_units(self.byoyomi, unit),
-            increment: to_units(self.increment, unit),
-            delay: to_units(self.delay, 1),
-            fixed: self.fixed.map(|fixed| to_units(fixed, 1)),
+            main: to_units(self.main),
+            byoyomi: to_units(self.byoyomi),
+            increment: to_units(self.increment),
+            delay: to_units(self.delay),
+            fixed: self.fixed.map(to_units),
             ..self
         }
     }
@@ -247,13 +247,13 @@ impl Clock {
     fn ceiling(&self) -> Duration {
         match self.control.fixed {
             Some(fixed) => fixed,
+            None if !self.control.is_timed() => self.control.patience,
             // A move is counted in whole presses: the last one begun may still be used up to its end.
             None if self.control.accounting == Accounting::StopWatch => {
                 let begun = whole(self.left, self.control.press());
                 if begun == self.left { begun } else { begun + self.control.press() }
             }
-            None if self.control.is_timed() => self.left + self.control.byoyomi + self.control.increment,
-            None => self.control.patience,
+            None => self.left + self.control.byoyomi + self.control.increment,
         }
     }
 
@@ -288,14 +288,15 @@ impl Clock {
         Charged(charged)
     }
 
-    /// Byoyomi is consumed only after the main time, so the comparison is with all time available for this move.
+    /// Byoyomi is consumed only after the main time, so the comparison is with all time available for this move. A move
+    /// that costs more than that by its least time alone is late however soon it comes.
     fn is_late(&self, elapsed: Duration) -> bool {
         let judged = self.control.counted(elapsed.saturating_sub(self.control.margin));
         match self.control.accounting {
             Accounting::Seconds | Accounting::StopWatch if self.control.is_timed() => {
                 judged >= self.ceiling()
             }
-            _ => elapsed > self.allowance(),
+            _ => elapsed > self.allowance() || (self.control.is_timed() && judged > self.ceiling()),
         }
     }
 }
@@ -337,6 +338,10 @@ impl Budget {
         self
     }
 }
+
+#[cfg(test)]
+#[path = "tests/clock_model.rs"]
+mod model;
 
 #[cfg(test)]
 mod tests {

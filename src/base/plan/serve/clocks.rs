@@ -30,6 +30,16 @@ pub enum Counted {
     Msec,
 }
 
+impl Counted {
+    /// How clocks are counted that are announced in this unit.
+    pub(crate) fn accounting(self) -> Accounting {
+        match self {
+            Self::Sec => Accounting::Seconds,
+            Self::Msec => Accounting::Milliseconds,
+        }
+    }
+}
+
 settings! {
     /// `[[serve.time]]`: a time that one player has in all its games, whatever their names say.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,13 +50,6 @@ settings! {
     total: u32 = 0, Integer(0, 365 * DAY), "main time in seconds";
     byoyomi: u32 = 0, Integer(0, DAY), "byoyomi in seconds";
     increment: u32 = 0, Integer(0, DAY), "Fischer increment in seconds";
-}
-
-impl PlayerTime {
-    /// True if there is any time at all.
-    pub fn is_timed(&self) -> bool {
-        self.total > 0 || self.byoyomi > 0 || self.increment > 0
-    }
 }
 
 impl ServeConfig {
@@ -63,17 +66,15 @@ impl ServeConfig {
         let own = self.time.iter().find(|own| own.player == name || own.player == id);
         let time = match own {
             Some(own) => {
-                let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
-                let (main, byoyomi, increment) =
-                    (seconds(own.total), seconds(own.byoyomi), seconds(own.increment));
+                let times = [own.total, own.byoyomi, own.increment];
+                let [main, byoyomi, increment] = times.map(|time| Duration::from_secs(time.into()));
                 TimeControl { main, byoyomi, increment, ..TimeControl::default() }
             }
             None => game.time(),
         };
-        let accounting = match (time.accounting, self.time_unit) {
-            (Accounting::StopWatch, _) => Accounting::StopWatch,
-            (_, Counted::Sec) => Accounting::Seconds,
-            (_, Counted::Msec) => Accounting::Milliseconds,
+        let accounting = match time.accounting {
+            Accounting::StopWatch => Accounting::StopWatch,
+            _ => self.time_unit.accounting(),
         };
         let patience = if time.is_timed() { Duration::ZERO } else { UNTIMED };
         TimeControl { accounting, patience, least: self.least(), ..time }

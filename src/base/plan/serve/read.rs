@@ -82,7 +82,8 @@ pub(crate) fn tls(table: &Table<'_>) -> Option<Option<TlsConfig>> {
 }
 
 pub(super) fn times(table: &Table<'_>) -> Option<Vec<PlayerTime>> {
-    Some(tables(table, "time").iter().filter_map(player_time).collect())
+    let least = table.integer("least_time").unwrap_or_default();
+    Some(tables(table, "time").iter().filter_map(|item| player_time(item, least)).collect())
 }
 
 pub(super) fn rounds(table: &Table<'_>) -> Option<Vec<RoundsConfig>> {
@@ -179,15 +180,21 @@ pub(super) fn records(table: &Table<'_>) -> Option<Option<PathBuf>> {
     Some(Some(path))
 }
 
-fn player_time(item: &Item<'_>) -> Option<PlayerTime> {
+fn player_time(item: &Item<'_>, least: u32) -> Option<PlayerTime> {
     let table = item.table(&PlayerTime::SECTION)?;
     table.require("player", "name the player whose time this is");
     let time = PlayerTime::read(&table);
     let is_read = |key: &str| table.has(key) == table.integer::<u32>(key).is_some();
     let is_sound = table.has("player") == table.text("player").is_some()
         && ["total", "byoyomi", "increment"].into_iter().all(is_read);
-    if !time.is_timed() && is_sound {
+    let first = time.total + time.byoyomi + time.increment;
+    if first == 0 && is_sound {
         table.fault("", "gives the player no time at all; give it `total`, `byoyomi` or `increment`");
+    } else if first <= least && is_sound {
+        table.fault(
+            "",
+            "gives the player no more time than `least_time` charges for its first move: it cannot win",
+        );
     }
     Some(time)
 }

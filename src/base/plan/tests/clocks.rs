@@ -2,7 +2,10 @@
 
 use super::{Fingerprint, TWO, here, secs};
 use crate::{Plan, StoredPlan};
-use referee::{Color, clock::TimeControl};
+use referee::{
+    Color,
+    clock::{Accounting, TimeControl},
+};
 use std::time::Duration;
 
 fn clock(plan: &Plan, engine: usize, stage: u8, round: u32) -> [TimeControl; 2] {
@@ -82,4 +85,22 @@ fn clocks_that_contradict_each_other_are_refused() {
         here().faults(&own),
         @"x.toml:3:8: event.time: no engine has this clock: each has a `time` of its own; leave out one of the two"
     );
+}
+
+#[test]
+fn a_clock_that_a_remote_player_hears_counts_what_is_announced_or_is_refused() {
+    let one = "[[engines]]\nname = \"b\"\nremote = true\n[[engines]]\ncommand = \"gamma\"\n";
+    let told = |text: &str| here().faults(&format!("{text}\n{one}"));
+    insta::assert_snapshot!(
+        told("[event]\ntime = \"10s+0.5s\""),
+        @r#"x.toml:2:8: event.time: `increment` is 500ms, but a `remote` player counts whole seconds, unless `[serve]` has `time_unit = "msec"`"#
+    );
+    insta::assert_snapshot!(told("[time]\nwhite = \"1m\"\nblack = \"1m delay 250ms\"\naccounting = \"ms\""), @r#"
+    x.toml:1:1: time: `delay` is 250ms, but a `remote` player counts whole seconds, unless `[serve]` has `time_unit = "msec"`
+    x.toml:1:1: time: leave out `accounting`: with a `remote` player `time_unit` in `[serve]` says it
+    "#);
+    let plan = here().plan(&format!("time = \"10s+0.5s\"\n{one}[serve]\ntime_unit = \"msec\"\n"));
+    assert!(plan.engines.iter().all(|engine| engine.time.accounting == Accounting::Milliseconds));
+    let plan = here().plan(&format!("time = \"byoyomi 2s delay 1s\"\n{one}"));
+    assert!(plan.engines.iter().all(|engine| engine.time.accounting == Accounting::Seconds));
 }

@@ -311,6 +311,10 @@ fn each_contradiction_of_a_clock_is_told() {
         "time = { main = \"5m\", fixed = \"1s\" }",
         "time = { control = \"5m\", byoyomi = \"1s\" }",
         "time = { byoyomi = \"500ms\", accounting = \"seconds\" }",
+        "time = { main = \"10s\", least = \"1.5s\", accounting = \"seconds\" }",
+        "time = { main = \"10s\", delay = \"1.5ms\" }",
+        "time = { byoyomi = \"2s\", least = \"2s\", accounting = \"seconds\" }",
+        "time = { fixed = \"1s\", least = \"2s\" }",
         "time = { nodes = 0 }",
         "time = { nodes = 1000, patience = 0 }",
         "time = { byoyomi = \"1sec\" }",
@@ -330,6 +334,14 @@ fn each_contradiction_of_a_clock_is_told() {
         time.byoyomi: `control` already says how much time there is; give one of the two
     time = { byoyomi = "500ms", accounting = "seconds" }
         time: `byoyomi` is 500ms, but `accounting = "seconds"` counts whole seconds
+    time = { main = "10s", least = "1.5s", accounting = "seconds" }
+        time: `least` is 1s500ms, but `accounting = "seconds"` counts whole seconds
+    time = { main = "10s", delay = "1.5ms" }
+        time: `delay` is 1.500ms, but clocks count whole milliseconds
+    time = { byoyomi = "2s", least = "2s", accounting = "seconds" }
+        time: nobody can win: `least` alone uses up all the time of the first move
+    time = { fixed = "1s", least = "2s" }
+        time: nobody can win: `least` alone uses up all the time of the first move
     time = { nodes = 0 }
         time.nodes: 0 is out of range; it must be from 1 to 9223372036854775807
     time = { nodes = 1000, patience = 0 }

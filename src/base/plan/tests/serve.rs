@@ -204,3 +204,14 @@ fn tls_needs_its_files_and_a_proxy_is_an_address_or_a_network() {
         assert!(said.contains(fault), "{fault}: {said}");
     }
 }
+
+#[test]
+fn a_time_of_its_own_that_the_least_time_of_a_move_uses_up_is_refused() {
+    let own =
+        |byoyomi| format!("[serve]\nleast_time = 2\n[[serve.time]]\nplayer = \"a\"\nbyoyomi = {byoyomi}\n");
+    insta::assert_snapshot!(
+        here().faults(&own(2)),
+        @"x.toml:3:1: serve.time[0]: gives the player no more time than `least_time` charges for its first move: it cannot win"
+    );
+    assert_eq!(league(&own(3)).time[0].byoyomi, 3);
+}

@@ -1,10 +1,10 @@
 //! Players who join a stage that is being played: the encounters of each come after those that the stage had before.
 //!
-//! "Why was I paired so": a newcomer meets its opponents in the order of the list of players, once in each cycle, one
-//! encounter a round. It has black in the first game against the first of them; colours alternate from opponent to opponent,
-//! and each cycle swaps those of the one before. Its opponents are the players before it who are not replaced: in a gauntlet
-//! the challengers, or those who are challenged if it replaces a challenger. With random pairing they are shuffled by the
-//! event's seed, and it has as many encounters as the stage has rounds.
+//! "Why was I paired so": a newcomer meets its opponents once in each cycle, one encounter a round. Colours alternate, and each
+//! cycle swaps those of the one before: it has black against those who had black most often, and white against those who had
+//! white most often (it begins with white if its opponents together had white more often). Its opponents are the players
+//! before it who are not replaced: in a gauntlet the challengers, or those who are challenged if it replaces a challenger.
+//! With random pairing they are shuffled by the event's seed, and it has as many encounters as the stage has rounds.
 //!
 //! What was handed out before keeps its place: an encounter of the stage, or of an earlier newcomer, has the number that it
 //! had.
@@ -16,6 +16,7 @@ use super::{
 };
 use crate::stage::{Format, Stage};
 use referee::ids::PlayerId;
+use std::{cmp::Reverse, collections::VecDeque};
 
 /// A player who joined the event after its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,13 +91,53 @@ impl Field<'_> {
     pub fn table(&self, encounter: u64) -> Option<Table<usize>> {
         let (whose, at) = self.place(encounter)?;
         let Some(number) = whose else { return table_of(self.stage, self.before(), encounter, self.seed) };
-        let (seat, opponents) = (self.before() + number, self.opponents(number));
-        let (turn, pass) = (at % opponents.len() as u64, at / opponents.len() as u64);
+        let (seat, turns) = (self.before() + number, self.turns(number));
+        let (turn, pass) = (at % turns.len() as u64, at / turns.len() as u64);
         let cycle = pass / self.stage.passes();
-        let opponent = opponents[turn as usize];
-        let is_black = (turn + cycle).is_multiple_of(2);
+        let (opponent, has_black) = turns[turn as usize];
+        let is_black = has_black == cycle.is_multiple_of(2);
         let (black, white) = if is_black { (seat, opponent) } else { (opponent, seat) };
         Some(Table { round: self.last_round(number).saturating_add(round_number(at)), black, white })
+    }
+
+    /// Whom a newcomer meets in a cycle, and whether as black: the same if the numbers of cycles and games grow.
+    fn turns(&self, number: usize) -> Vec<(usize, bool)> {
+        let first = if matches!(self.stage.format, Format::Random { .. }) { number } else { 0 };
+        let mut surpluses: Vec<i64> = (0..self.entrants).map(|seat| self.surplus(seat)).collect();
+        let mut turns = vec![];
+        for earlier in first..=number {
+            let (newcomer, mut left) = (self.before() + earlier, VecDeque::from(self.opponents(earlier)));
+            left.make_contiguous().sort_by_key(|&seat| Reverse(surpluses[seat]));
+            let is_white = left.iter().map(|&seat| surpluses[seat]).sum::<i64>() < 0;
+            turns = (0..left.len())
+                .filter_map(|turn| match is_white == turn.is_multiple_of(2) {
+                    true => Some((left.pop_back()?, false)),
+                    false => Some((left.pop_front()?, true)),
+                })
+                .collect();
+            for &(seat, is_black) in &turns {
+                let sign = if is_black { 1 } else { -1 };
+                (surpluses[seat], surpluses[newcomer]) = (surpluses[seat] - sign, surpluses[newcomer] + sign);
+            }
+        }
+        turns
+    }
+
+    /// Black games less white games of a seat in a cycle of single games that the stage began with.
+    fn surplus(&self, seat: usize) -> i64 {
+        let (before, odd) = (self.before(), |at: usize| (at % 2) as i64);
+        let sign = |at| 1 - 2 * odd(at);
+        match self.stage.format {
+            Format::RoundRobin { .. } if seat < before => -sign(seat) * odd(before + 1),
+            Format::Gauntlet { challengers, .. } if seat < before => {
+                let challengers = usize::from(challengers).min(before);
+                match seat.checked_sub(challengers) {
+                    None => sign(seat) * odd(before - challengers),
+                    Some(at) => -sign(at) * odd(challengers),
+                }
+            }
+            _ => 0,
+        }
     }
 
     /// The last round before the encounters of a newcomer.
@@ -160,6 +201,7 @@ mod tests {
         schedule::{Next, OpeningsPer, Pairing, ReplayDraws, Schedule, size::Resizing},
         standings::Standings,
     };
+    use proptest::prelude::*;
     use referee::{
         DrawBy, Outcome,
         entry::{Entry, GameEnded, GameId},
@@ -265,6 +307,70 @@ mod tests {
                 assert!(event.played.iter().all(|game| game.black != game.white));
             }
         }
+    }
+
+    /// Black games less white games of each player.
+    fn surpluses(games: &[Pairing], players: usize) -> Vec<i64> {
+        let mut surpluses = vec![0; players];
+        for game in games {
+            surpluses[game.black.index()] += 1;
+            surpluses[game.white.index()] -= 1;
+        }
+        surpluses
+    }
+
+    fn any_format() -> impl Strategy<Value = Format> {
+        prop_oneof![
+            (1..4_u32).prop_map(|cycles| Format::RoundRobin { cycles }),
+            (1..4_u16, 1..4_u32).prop_map(|(challengers, cycles)| Format::Gauntlet { challengers, cycles }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(testing::repetitions(1000, 96)))]
+
+        #[test]
+        fn however_many_join_and_whenever_nobody_has_a_colour_two_times_more_often_than_the_other(
+            format in any_format(), odd in 0..2_u32, players in 2..9_usize,
+            joins in prop::collection::vec(0..30_usize, 0..9),
+        ) {
+            let mut event = Event::new(format, 2 * odd + 1, players);
+            for (at, games) in joins.iter().enumerate() {
+                event.play(*games);
+                event.fold(joined((players + at) as u32, None));
+            }
+            prop_assert_eq!(event.play(usize::MAX), Next::Done);
+            let surpluses = surpluses(&event.played, players + joins.len());
+            prop_assert!(surpluses.iter().all(|surplus| surplus.abs() <= 1), "{format:?} {surpluses:?}");
+        }
+
+        #[test]
+        fn builds_that_replace_each_other_leave_their_opponents_with_balanced_colours(
+            format in any_format(), players in 3..9_usize, joins in prop::collection::vec(0..8_usize, 0..12),
+        ) {
+            let mut event = Event::new(format, 1, players);
+            let mut active: Vec<usize> = (0..players).collect();
+            for (at, &out) in joins.iter().enumerate() {
+                prop_assert_eq!(event.play(usize::MAX), Next::Done);
+                let replaced = (out < active.len()).then(|| active.remove(out) as u32);
+                event.fold(joined((players + at) as u32, replaced));
+                active.push(players + at);
+            }
+            prop_assert_eq!(event.play(usize::MAX), Next::Done);
+            let surpluses = surpluses(&event.played, players + joins.len());
+            prop_assert!(surpluses.iter().all(|surplus| surplus.abs() <= 2), "{format:?} {surpluses:?}");
+        }
+    }
+
+    #[test]
+    fn seven_who_join_two_players_do_not_all_begin_as_black_against_the_first() {
+        let mut event = Event::new(Format::RoundRobin { cycles: 1 }, 1, 2);
+        event.play(usize::MAX);
+        (2..9).for_each(|player| event.fold(joined(player, None)));
+        assert_eq!(event.play(usize::MAX), Next::Done);
+        assert_eq!(surpluses(&event.played, 9), [0; 9], "each has eight games");
+        let begins = surpluses(&event.played[1..3], 9);
+        assert_eq!(begins[2], 0, "colours of a newcomer alternate");
     }
 
     #[test]

@@ -141,12 +141,12 @@ impl TimeUnit {
 }
 
 impl TimeBlock {
-    /// A time control in whole units; fractions are dropped.
+    /// A time control in whole units; fractions are dropped. An exact time for each move is a byoyomi without main time.
     pub fn counted(time: &TimeControl, unit: TimeUnit) -> Self {
         Self {
             unit: Some(unit),
             total: Some(unit.count(time.main)),
-            byoyomi: Some(unit.count(time.byoyomi)),
+            byoyomi: Some(unit.count(time.fixed.unwrap_or(time.byoyomi))),
             increment: Some(unit.count(time.increment)),
             delay: Some(unit.count(time.delay)).filter(|delay| *delay > 0),
             least: Some(unit.count(time.least)),

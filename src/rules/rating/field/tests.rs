@@ -1,6 +1,5 @@
 use super::*;
-use crate::Counts;
-use crate::{Numbers, Trinomial, elo_of_score};
+use crate::{Counts, Numbers, Trinomial, elo_of_score, simulation::assert_covers};
 use proptest::prelude::*;
 
 fn results(black_wins: f64, draws: f64, white_wins: f64) -> Results {
@@ -333,4 +332,34 @@ fn of_more_players_than_are_rated_those_with_the_most_games_are() {
     assert_eq!((ratings.players[6].elo, ratings.players[6].games), (Estimate::Unknown, 1.0), "games count");
     assert_eq!(ratings.los(0, 6), None);
     assert!((ratings.los(0, 1).unwrap() - 0.5).abs() < 1e-6);
+}
+
+/// Six players of known strengths, black's advantage and the odds of a draw; everybody meets everybody with both colours.
+#[test]
+fn the_errors_of_a_field_hold_the_truth_in_94_to_96_percent() {
+    let strengths = [0.9, 0.4, 0.1, -0.1, -0.5, -0.8_f64];
+    for (games, nu) in [(10, 0.6), (40, 1.5)] {
+        let scale = ELO_PER_NAT * 2.0 / (2.0 + nu);
+        let samples = testing::repetitions(4000, 400);
+        assert_covers(&format!("{games} games with each colour, nu {nu}"), samples, |random| {
+            let mut table = CrossTable::new(strengths.len());
+            for (black, of_black) in strengths.iter().enumerate() {
+                for (white, of_white) in strengths.iter().enumerate().filter(|(white, _)| *white != black) {
+                    let x = of_black - of_white + 0.2;
+                    let odds = [(x / 2.0).exp(), nu, (-x / 2.0).exp()];
+                    let sum: f64 = odds.iter().sum();
+                    let [won, drawn, lost] =
+                        random.counts(&odds.map(|odds| odds / sum), games).map(|n| n as f64);
+                    table.add(black, white, results(won, drawn, lost)).unwrap();
+                }
+            }
+            let ratings = fit(&table);
+            let held =
+                |at: &usize| (elo(&ratings, *at) - scale * strengths[*at]).abs() <= error(&ratings, *at);
+            let advantage = ratings.black_advantage;
+            let black = (advantage.value().unwrap() - scale * 0.2).abs() <= advantage.error().unwrap();
+            let players = (0..strengths.len()).filter(held).count();
+            (players as u32 + u32::from(black), strengths.len() as u32 + 1)
+        });
+    }
 }

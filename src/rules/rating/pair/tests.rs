@@ -1,5 +1,8 @@
 use super::*;
-use crate::{Pentanomial, Trinomial};
+use crate::{
+    Pentanomial, Trinomial,
+    simulation::{assert_covers, games_at, pairs_at},
+};
 use proptest::prelude::*;
 
 fn games(losses: u64, draws: u64, wins: u64) -> Counts {
@@ -239,5 +242,37 @@ proptest! {
         let before = Numbers::from(&games(losses, draws, wins)).elo.value();
         let after = Numbers::from(&games(losses - 1, draws, wins + 1)).elo.value();
         prop_assert!(after.is_none_or(|after| Some(after) > before));
+    }
+}
+
+fn covers<const N: usize>(what: &str, cells: &[f64; N], size: u64, of: fn([u64; N]) -> Counts) {
+    let (mean, variance) = crate::moments(cells);
+    let games_each = of([0; N]).games_per_observation() as f64;
+    let elo = elo_of_score(mean);
+    let nelo = NELO_PER_SD * (mean - 0.5) / (games_each * variance).sqrt();
+    let samples = testing::repetitions(20_000, 3000);
+    assert_covers(&format!("Elo of {size} {what} at {mean}"), samples, |random| {
+        let numbers = Numbers::from(&of(random.counts(cells, size)));
+        let held = numbers.elo_low.unwrap() <= elo && elo <= numbers.elo_high.unwrap();
+        (u32::from(held), 1)
+    });
+    // Its error, which is that of other runners, is right for sides that are not far apart.
+    if (mean - 0.5).abs() < 0.06 {
+        assert_covers(&format!("normalized Elo of {size} {what} at {mean}"), samples, |random| {
+            let numbers = Numbers::from(&of(random.counts(cells, size)));
+            let held = (numbers.nelo.value().unwrap() - nelo).abs() <= numbers.nelo.error().unwrap();
+            (u32::from(held), 1)
+        });
+    }
+}
+
+#[test]
+fn the_intervals_of_many_games_hold_the_truth_in_94_to_96_percent() {
+    let trinomial = |[losses, draws, wins]: [u64; 3]| games(losses, draws, wins);
+    for (score, drawish, size) in [(0.5, 0.0, 4000), (0.8, 0.3, 20_000), (0.52, 0.2, 40_000)] {
+        covers("games", &games_at(score, drawish), size, trinomial);
+    }
+    for (score, bias, size) in [(0.5, 0.0, 8000), (0.7, 1.5, 20_000)] {
+        covers("pairs", &pairs_at(score, 0.3, bias), size, pairs);
     }
 }

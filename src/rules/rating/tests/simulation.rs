@@ -14,6 +14,27 @@ impl Random {
         (x >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// How often each cell comes in so many draws: one by one, or, of very many, by the normal distribution of each count
+    /// given those before it.
+    pub fn counts<const N: usize>(&mut self, cells: &[f64; N], size: u64) -> [u64; N] {
+        let mut counts = [0; N];
+        if size <= 500 {
+            (0..size).for_each(|_| counts[self.pick(cells)] += 1);
+            return counts;
+        }
+        let (mut left, mut rest) = (size as f64, 1.0);
+        for (at, p) in cells.iter().enumerate() {
+            let share = if at + 1 == N { 1.0 } else { (p / rest).clamp(0.0, 1.0) };
+            let normal =
+                (-2.0 * (1.0 - self.next()).ln()).sqrt() * (std::f64::consts::TAU * self.next()).cos();
+            let count =
+                (left * share + normal * (left * share * (1.0 - share)).sqrt()).round().clamp(0.0, left);
+            counts[at] = count as u64;
+            (left, rest) = (left - count, rest - p);
+        }
+        counts
+    }
+
     /// An index with the probability of its weight; the weights sum to 1.
     pub fn pick(&mut self, weights: &[f64]) -> usize {
         let mut rest = self.next();
@@ -42,4 +63,17 @@ pub(crate) fn pairs_at(score: f64, drawish: f64, bias: f64) -> [f64; 5] {
         }
     }
     cells
+}
+
+/// Asserts that an interval of 95 % holds the truth in 94 to 96 % of the samples; `holds` is called with the generator, and
+/// says in how many of how many cases.
+pub(crate) fn assert_covers(what: &str, samples: u64, mut holds: impl FnMut(&mut Random) -> (u32, u32)) {
+    let mut random = Random(mix(samples));
+    let (mut held, mut all) = (0, 0);
+    for _ in 0..samples {
+        let (more, of) = holds(&mut random);
+        (held, all) = (held + more, all + of);
+    }
+    let share = f64::from(held) / f64::from(all);
+    assert!((0.94..=0.96).contains(&share), "{what}: {share} of {all}");
 }

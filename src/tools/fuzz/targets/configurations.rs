@@ -71,7 +71,7 @@ fn line(line: &str) {
         assert_eq!(time_text::duration(&written), Ok(duration), "{written}");
     }
     if let Ok(time) = time_text::time_control(line) {
-        let _contradictions = plan::contradictions(&time);
+        let _contradictions = plan::contradictions(&time, true);
     }
     let _limit = fault_limit::parse(line);
 }

@@ -593,3 +593,129 @@ fn all_boards_of_a_round_have_one_opening_if_the_event_says_so() {
         (0..3).map(|at| vec![2 * at, 2 * at + 1]).chain((6..16).map(|at| vec![at])).collect();
     assert_eq!(found, expected);
 }
+
+/// A player as the list of rules sees it, reckoned from the games and byes alone.
+#[derive(Clone, Default)]
+struct Known {
+    half_points: i64,
+    byes: i64,
+    met: Vec<usize>,
+    /// Colours so far, 1 for black and -1 for white.
+    colours: Vec<i64>,
+}
+
+impl Known {
+    fn balance(&self) -> i64 {
+        self.colours.iter().sum()
+    }
+
+    /// Three times more often than the other, and the squares of line 6.
+    fn cost_of(&self, colour: i64) -> (i64, i64) {
+        let run = self.colours.iter().rev().take_while(|&&had| had == colour).count() as i64;
+        let balance = self.balance() + colour;
+        (i64::from(balance.abs() >= 3), 4 * balance.pow(2) + run.pow(2))
+    }
+}
+
+/// What a pairing costs by the seven lines of the rules; players are places in the order of the round.
+fn costs(field: &[(usize, Known)], pairs: &[(usize, usize)], bye: Option<usize>) -> [i64; 7] {
+    let mut costs = [0; 7];
+    if let Some(bye) = bye {
+        let fewest = field.iter().map(|(_, known)| known.byes).min().unwrap();
+        costs[0] = field[bye].1.byes - fewest;
+        costs[2] = (field.len() - 1 - bye) as i64;
+    }
+    for &(high, low) in pairs {
+        let ((_, a), (low_id, b)) = (&field[high], &field[low]);
+        costs[1] += a.met.iter().filter(|id| *id == low_id).count() as i64;
+        let as_black = (a.cost_of(1), b.cost_of(-1));
+        let as_white = (a.cost_of(-1), b.cost_of(1));
+        let sum = |((x, y), (v, w)): ((i64, i64), (i64, i64))| (x + v, y + w);
+        let (excess, imbalance) = sum(as_black).min(sum(as_white));
+        costs[3] += excess;
+        costs[4] += (a.half_points - b.half_points).pow(2);
+        costs[5] += imbalance;
+        let equals = field.iter().filter(|(_, known)| known.half_points == a.half_points).count() / 2;
+        let ideal = if a.half_points == b.half_points { equals } else { 1 };
+        costs[6] += (low as i64 - high as i64 - ideal as i64).pow(2);
+    }
+    costs
+}
+
+/// The least costs of all pairings of these places, one after the other; with an odd number one place has the bye.
+fn least(
+    field: &[(usize, Known)],
+    left: &[usize],
+    pairs: &mut Vec<(usize, usize)>,
+    bye: Option<usize>,
+) -> [i64; 7] {
+    let Some((&first, rest)) = left.split_first() else { return costs(field, pairs, bye) };
+    let mut found = [i64::MAX; 7];
+    if bye.is_none() && !field.len().is_multiple_of(2) {
+        found = found.min(least(field, rest, pairs, Some(first)));
+    }
+    for at in 0..rest.len() {
+        let others: Vec<usize> = rest.iter().copied().filter(|place| *place != rest[at]).collect();
+        pairs.push((first, rest[at]));
+        found = found.min(least(field, &others, pairs, bye));
+        pairs.pop();
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(testing::repetitions(400, 48)))]
+
+    #[test]
+    fn no_pairing_of_a_swiss_round_is_better_by_its_seven_lines_than_the_one_that_is_played(
+        players in 2..9_usize, rounds in 1..8_u32, dice: u64,
+    ) {
+        let mut host = Host::new(&[stage(Format::Swiss { rounds }, 1)], players, dice);
+        host.year = dice;
+        host.play(4, usize::MAX);
+        let counted = host.counted();
+        let byes: BTreeMap<u32, PlayerId> = host.byes().into_iter().collect();
+        let mut known = vec![Known::default(); players];
+        for round in 1..=rounds {
+            let mut field: Vec<(usize, Known)> = known.iter().cloned().enumerate().collect();
+            field.sort_by_key(|(id, known)| (-known.half_points, *id));
+            let place = |id: PlayerId| field.iter().position(|(other, _)| *other == id.index()).unwrap();
+            let games: Vec<&Pairing> = counted.values().filter(|game| game.round == round).collect();
+            let pairs: Vec<_> = games
+                .iter()
+                .map(|game| (place(game.black), place(game.white)))
+                .map(|(black, white)| (black.min(white), black.max(white)))
+                .collect();
+            let bye = byes.get(&round).map(|player| place(*player));
+            let all: Vec<usize> = (0..players).collect();
+            let best = least(&field, &all, &mut vec![], None);
+            prop_assert_eq!(costs(&field, &pairs, bye), best, "round {} of {:?}", round, pairs);
+            for game in games {
+                let [black, white] = [game.black, game.white].map(|player| &known[player.index()]);
+                let sum = |(x, y): (i64, i64), (v, w): (i64, i64)| (x + v, y + w);
+                let is = sum(black.cost_of(1), white.cost_of(-1));
+                let other = sum(black.cost_of(-1), white.cost_of(1));
+                prop_assert!(is <= other, "round {}: the other colours cost less: {:?}", round, game);
+            }
+            for game in counted.values().filter(|game| game.round == round) {
+                let (black, white) = (game.black.index(), game.white.index());
+                let half_points = match result(game, dice) {
+                    Outcome::Win { winner: Color::Black, .. } => [2, 0],
+                    Outcome::Win { .. } => [0, 2],
+                    _ => [1, 1],
+                };
+                for (id, other, colour, points) in [(black, white, 1, half_points[0]), (white, black, -1, half_points[1])] {
+                    known[id].half_points += points;
+                    known[id].met.push(other);
+                    known[id].colours.push(colour);
+                }
+            }
+            if let Some(player) = byes.get(&round) {
+                known[player.index()].half_points += 2;
+                known[player.index()].byes += 1;
+            }
+        }
+        let least = known.iter().map(|known| known.byes).min();
+        prop_assert!(known.iter().all(|known| known.byes <= least.unwrap_or(0) + 1), "a second bye before a first one");
+    }
+}
