@@ -207,4 +207,44 @@ mod tests {
         }
         assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(10)), 0), Some(Verdict::Draw));
     }
+
+    /// A hundred games of random scores under random rules, against the sentences of the rules applied to the whole game.
+    #[test]
+    fn streaks_are_those_that_the_whole_list_of_scores_has() {
+        for case in 0..400_u64 {
+            let draw = |n: u64, sides: u64| rating::mix::mix(case * 1000 + n) % sides;
+            let resign =
+                ResignRule { score: 300, moves: 1 + draw(1, 3) as u32, two_sided: draw(2, 2) == 0, audit: 0 };
+            let level = DrawRule { score: 20, plies: 2 + draw(3, 4) as u32, from_ply: draw(4, 12) as u32 };
+            let rules = Adjudication { resign: Some(resign), draw: Some(level) };
+            let mut game = Adjudicator::new(rules, OWN);
+            let mut scores: Vec<(Color, Option<i32>)> = vec![];
+            for ply in 1..30_u32 {
+                let color = Color::BOTH[(ply as usize + 1) % 2];
+                let cp = [-301, -300, -299, -21, -20, 0, 20, 21, 299, 300, 301];
+                // Runs of alike scores, so that streaks come about.
+                let at = draw(100 + u64::from(ply) / 5 * 7 + u64::from(color == Color::White), 11) as usize;
+                let cp = (draw(200 + u64::from(ply), 9) > 0).then(|| cp[at]);
+                scores.push((color, cp));
+                let last = |color: Color, is: &dyn Fn(i32) -> bool| {
+                    let own = scores.iter().rev().filter(|(mover, _)| *mover == color);
+                    own.take_while(|(_, cp)| cp.is_some_and(is)).count() as u32
+                };
+                let loses = |side: Color| {
+                    last(side, &|cp| cp <= -300) >= resign.moves
+                        && (!resign.two_sided || last(!side, &|cp| cp >= 300) >= resign.moves)
+                };
+                let is_level = scores.iter().rev().take_while(|(_, cp)| cp.is_some_and(|cp| cp.abs() <= 20));
+                let is_drawn = is_level.count() as u32 >= level.plies && ply >= level.from_ply;
+                let expected = [color, !color].into_iter().find(|side| loses(*side)).map(Verdict::Lost);
+                let expected = expected.or(is_drawn.then_some(Verdict::Draw));
+                let verdict = game.moved(color, ply, cp.map(Score::Cp), 0);
+                assert_eq!(verdict, expected, "case {case}, ply {ply}: {scores:?}");
+                // A verdict ends the game.
+                if verdict.is_some() {
+                    break;
+                }
+            }
+        }
+    }
 }
