@@ -247,4 +247,18 @@ mod tests {
             }
         }
     }
+
+    /// Games are ruled again on other machines and from databases, where the same ones have to be played on.
+    #[test]
+    fn the_games_of_an_audit_are_those_that_were_played_on_before() {
+        let rule = ResignRule { score: 1000, moves: 1, two_sided: false, audit: 100 };
+        let near: Vec<u64> = (0..1000).filter(|lot| rule.plays_on(*lot)).collect();
+        assert_eq!(near, [0, 428, 452, 579, 594, 740, 806, 846]);
+        let far: Vec<u64> =
+            (1..1000).filter(|n: &u64| rule.plays_on(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+        assert_eq!(far, [241, 324, 358, 367, 507, 509, 531, 580, 667, 679, 825]);
+        assert!((0..1000).all(|lot| ResignRule { audit: AUDIT_WHOLE, ..rule }.plays_on(lot)));
+        let json = |audit| serde_json::to_value(ResignRule { audit, ..rule }).unwrap().get("audit").cloned();
+        assert_eq!((json(0), json(1)), (None, Some(1.into())), "a rule without an audit is written as ever");
+    }
 }

@@ -217,4 +217,13 @@ mod tests {
 
     /// Places of eight lines under seed 1.
     const STORED: [u64; 8] = [6, 7, 3, 2, 5, 4, 0, 1];
+
+    #[test]
+    fn a_goal_is_the_position_with_its_hands_and_without_its_number() {
+        let goal = |moves| Opening::of_usi(EVEN, moves).unwrap().goal();
+        assert_eq!(goal("").as_deref(), EVEN.strip_suffix(" 1"));
+        let exchanged = "lnsgkgsnl/1r5+B1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/7R1/LNSGKGSNL w B";
+        assert_eq!(goal("7g7f 3c3d 8h2b+").as_deref(), Some(exchanged));
+        assert_eq!(Opening { start: "hello".to_owned(), moves: vec![] }.goal(), None);
+    }
 }

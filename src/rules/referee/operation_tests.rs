@@ -543,3 +543,16 @@ fn operations_keep_their_order_and_are_found_by_their_number() {
     assert_eq!((in_force.get(4), in_force.next(), InForce::default().next()), (None, 4, 1));
     assert!(!in_force.is_undone(1));
 }
+
+#[test]
+fn spectators_are_told_of_a_pause_and_of_the_last_announcement() {
+    let mut notice = PublicNotice::default();
+    let announced = |text: &str| Action::Announced { text: text.to_owned() };
+    notice.fold(1, &announced("tea at noon"));
+    notice.fold(2, &Action::Paused);
+    assert_eq!((notice.paused, &notice.announced), (true, &Some((1, "tea at noon".to_owned()))));
+    notice.fold(3, &announced("tea is over"));
+    notice.fold(4, &Action::Muted { name: "kuma".to_owned() });
+    notice.fold(5, &Action::Resumed);
+    assert_eq!((notice.paused, &notice.announced), (false, &Some((3, "tea is over".to_owned()))));
+}

@@ -247,4 +247,15 @@ mod tests {
             .collect();
         assert_eq!(counted, [(0, 3), (1, 1), (38, 1), (39, 4)]);
     }
+
+    #[test]
+    fn a_move_in_the_database_has_its_times_in_milliseconds_with_their_fraction() {
+        let json = serde_json::to_value(moved(1, 1_500, 2_250, None)).unwrap();
+        assert_eq!(
+            (&json["charged_ms"], &json["elapsed_ms"], &json["mv"]),
+            (&1.5.into(), &2.25.into(), &"7g7f".into())
+        );
+        assert_eq!(serde_json::from_value::<Moved>(json).unwrap(), moved(1, 1_500, 2_250, None));
+        assert_eq!([(1 << 31) - 1, 1 << 31].map(|id| GameId(id).is_elsewhere()), [false, true]);
+    }
 }
