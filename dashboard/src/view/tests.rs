@@ -301,7 +301,8 @@ fn a_field_too_large_to_be_rated_here_is_ordered_by_points() {
         (state.figures.report.standings.len(), state.figures.report.standings[0].player),
         (1000, PlayerId(1))
     );
-    let _drawn = picture(&state, &on(Screen::Event), 120, 40);
+    let shown = text_of(&picture(&state, &on(Screen::Event), 120, 40));
+    assert!(shown.lines().any(|line| line.contains(" 1 p ") && line.contains("100.0%")), "{shown}");
 }
 
 #[test]
@@ -489,7 +490,11 @@ fn every_window_down_to_nothing_is_drawn_without_harm() {
     for &screen in Screen::ALL {
         for (width, height) in (0..90).step_by(7).flat_map(|w| (0..30).step_by(3).map(move |h| (w, h))) {
             let ui = Ui { game: Some(GameId(5)), help: width % 2 == 0, ..on(screen) };
-            let _drawn = picture(&state, &ui, width, height);
+            let drawn = picture(&state, &ui, width, height);
+            assert_eq!((drawn.area.width, drawn.area.height), (width, height));
+            // From the size of a small terminal on something is there to be read.
+            let is_readable = text_of(&drawn).chars().any(char::is_alphanumeric);
+            assert!(is_readable || width < 40 || height < 10, "{screen:?} in {width} x {height} is blank");
         }
     }
 }

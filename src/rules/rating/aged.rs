@@ -155,4 +155,27 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_game_is_fresh_to_its_last_day_and_counts_to_the_last_day_before_it_is_ignored() {
+        let decay = Decay { half_life: 10.0, fresh: 7.0, ignore: 30.0, least: 2.0 };
+        assert_eq!([0.0, 7.0, 30.1].map(|days| decay.weight(days)), [1.0, 1.0, 0.0]);
+        assert!((decay.weight(17.0) - 0.5).abs() < 1e-3 && (decay.weight(27.0) - 0.25).abs() < 1e-3);
+        assert!(decay.weight(30.0) > 0.2, "the last day counts");
+    }
+
+    #[test]
+    fn as_much_weight_as_is_asked_for_is_enough_and_a_draw_is_half_won_and_half_lost() {
+        let decay = Decay { least: 4.0, ..Decay::default() };
+        let drawn = |count: usize| vec![Aged { black: 0, white: 1, half_points: 1, days: 0.0 }; count];
+        assert_eq!(fit_aged(2, &drawn(3), &decay), [None, None]);
+        assert!(fit_aged(2, &drawn(4), &decay).iter().all(|elo| elo.is_some_and(|elo| elo.abs() < 1e-9)));
+        assert_eq!(fit_aged(2, &games((0, 1), 4, 0, 0.0), &decay), [None, None], "nothing was lost");
+        let mixed = fit_aged(2, &games((0, 1), 3, 1, 0.0), &decay);
+        let apart = mixed[0].unwrap() - mixed[1].unwrap();
+        assert!((apart - crate::elo_of_score(0.75)).abs() < 1e-6, "{apart}");
+        // Games of players who are not in the list are left out.
+        let stranger = [drawn(4), games((0, 7), 9, 0, 0.0)].concat();
+        assert_eq!(fit_aged(2, &stranger, &decay).len(), 2);
+    }
 }

@@ -128,4 +128,23 @@ mod tests {
         table.add(0, 1, Results { draws: 1.0, ..Results::default() }).unwrap();
         assert_eq!(core(&table), [true, true]);
     }
+
+    #[test]
+    fn of_two_groups_the_larger_is_the_core_and_of_equal_ones_that_with_more_games() {
+        let larger = won(&[(0, 1), (1, 0), (2, 3), (3, 4), (4, 2)], 5);
+        assert_eq!(core(&larger), [false, false, true, true, true]);
+        let more = won(&[(0, 1), (1, 0), (2, 3), (3, 2), (3, 2)], 4);
+        assert_eq!(core(&more), [false, false, true, true]);
+        // Games between the groups are games of neither.
+        let across = won(&[(0, 1), (1, 0), (2, 3), (3, 2), (0, 2), (0, 3)], 4);
+        assert_eq!(core(&across), [false; 4]);
+    }
+
+    #[test]
+    fn a_long_chain_is_one_group_only_if_it_leads_back() {
+        let chain: Vec<(usize, usize)> = (0..50).map(|player| (player, player + 1)).collect();
+        assert_eq!(core(&won(&chain, 51)), [false; 51]);
+        let ring = [&chain[..], &[(50, 0)]].concat();
+        assert_eq!(core(&won(&ring, 51)), [true; 51]);
+    }
 }

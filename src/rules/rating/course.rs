@@ -120,4 +120,22 @@ mod tests {
         assert!(course.milestones().is_empty());
         assert_eq!(course.now().games, 0);
     }
+
+    #[test]
+    fn a_milestone_more_than_fit_doubles_the_stride_and_a_large_field_has_few() {
+        let mut course = Course::new(2);
+        course.extend(games(127));
+        assert_eq!((course.stride, course.milestones().len()), (1, 127));
+        course.extend(games(1));
+        assert_eq!((course.stride, course.milestones().len()), (2, 64));
+        assert!(course.milestones().iter().all(|milestone| milestone.games % 2 == 0));
+        let stride = |players| {
+            let mut course = Course::new(players);
+            course.widen(3);
+            let few = course.stride;
+            course.widen(4);
+            (few, course.stride)
+        };
+        assert_eq!((stride(400), stride(401)), ((1, 1), (1, 2)));
+    }
 }

@@ -65,4 +65,21 @@ mod tests {
         let value = stands_out([10, 20], [30, 5]).unwrap();
         assert!((value - 18.73).abs() < 0.01, "{value}");
     }
+
+    #[test]
+    fn a_difference_counts_from_the_critical_value_on_and_from_five_expected_games_in_every_cell() {
+        // Twice as many in both rows: chi squared doubles with the counts.
+        assert_eq!(stands_out([40, 60], [60, 40]), None, "8.0 with one degree of freedom");
+        assert!(stands_out([40, 110], [75, 75]).is_some_and(|value| value > 10.828));
+        let near = stands_out([38, 62], [62, 38]);
+        assert!(near.is_some_and(|value| (value - 11.52).abs() < 1e-9), "{near:?}");
+        assert_eq!(stands_out([30, 30, 40], [40, 40, 20]), None, "9.5 with two degrees of freedom");
+        assert!(stands_out([28, 28, 44], [41, 41, 18]).is_some());
+        // Ten games of which five are expected in a cell of one row are enough, nine are not.
+        assert!(stands_out([10, 90], [0, 100]).is_none(), "10.5");
+        assert!(stands_out([10, 10], [0, 500]).is_none(), "0.4 games are expected in a cell");
+        assert!(stands_out([0, 100], [11, 89]).is_some());
+        // Four categories have no critical value.
+        assert_eq!(stands_out([100, 1, 1, 1], [1, 100, 100, 100]), None);
+    }
 }

@@ -43,3 +43,35 @@ impl TestCounts {
         self.without_faults[at] = self.without_faults[at].saturating_sub(u64::from(!is_faulted));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_back_was_never_counted_and_nothing_is_less_than_none() {
+        let mut counts = TestCounts::default();
+        for half_points in [0, 1, 1, 2, 9] {
+            counts.add_game(half_points);
+        }
+        assert_eq!(counts.trinomial, [1, 2, 2]);
+        for (half_points, is_faulted) in [(0, false), (3, false), (3, true), (4, false), (9, true)] {
+            counts.add_pair(half_points, is_faulted);
+        }
+        assert_eq!(
+            (counts.pairs, counts.pentanomial, counts.without_faults),
+            (5, [1, 0, 0, 2, 2], [1, 0, 0, 1, 1])
+        );
+        counts.take_pair_back(3, true);
+        assert_eq!((counts.pairs, counts.pentanomial[3], counts.without_faults[3]), (4, 1, 1));
+        counts.take_pair_back(3, false);
+        assert_eq!((counts.pairs, counts.pentanomial[3], counts.without_faults[3]), (3, 0, 0));
+        counts.take_game_back(1);
+        counts.take_game_back(9);
+        assert_eq!(counts.trinomial, [1, 1, 1]);
+        let mut none = TestCounts::default();
+        none.take_pair_back(2, false);
+        none.take_game_back(2);
+        assert_eq!(none, TestCounts::default());
+    }
+}

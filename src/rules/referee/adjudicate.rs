@@ -207,4 +207,58 @@ mod tests {
         }
         assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(10)), 0), Some(Verdict::Draw));
     }
+
+    /// A hundred games of random scores under random rules, against the sentences of the rules applied to the whole game.
+    #[test]
+    fn streaks_are_those_that_the_whole_list_of_scores_has() {
+        for case in 0..400_u64 {
+            let draw = |n: u64, sides: u64| rating::mix::mix(case * 1000 + n) % sides;
+            let resign =
+                ResignRule { score: 300, moves: 1 + draw(1, 3) as u32, two_sided: draw(2, 2) == 0, audit: 0 };
+            let level = DrawRule { score: 20, plies: 2 + draw(3, 4) as u32, from_ply: draw(4, 12) as u32 };
+            let rules = Adjudication { resign: Some(resign), draw: Some(level) };
+            let mut game = Adjudicator::new(rules, OWN);
+            let mut scores: Vec<(Color, Option<i32>)> = vec![];
+            for ply in 1..30_u32 {
+                let color = Color::BOTH[(ply as usize + 1) % 2];
+                let cp = [-301, -300, -299, -21, -20, 0, 20, 21, 299, 300, 301];
+                // Runs of alike scores, so that streaks come about.
+                let at = draw(100 + u64::from(ply) / 5 * 7 + u64::from(color == Color::White), 11) as usize;
+                let cp = (draw(200 + u64::from(ply), 9) > 0).then(|| cp[at]);
+                scores.push((color, cp));
+                let last = |color: Color, is: &dyn Fn(i32) -> bool| {
+                    let own = scores.iter().rev().filter(|(mover, _)| *mover == color);
+                    own.take_while(|(_, cp)| cp.is_some_and(is)).count() as u32
+                };
+                let loses = |side: Color| {
+                    last(side, &|cp| cp <= -300) >= resign.moves
+                        && (!resign.two_sided || last(!side, &|cp| cp >= 300) >= resign.moves)
+                };
+                let is_level = scores.iter().rev().take_while(|(_, cp)| cp.is_some_and(|cp| cp.abs() <= 20));
+                let is_drawn = is_level.count() as u32 >= level.plies && ply >= level.from_ply;
+                let expected = [color, !color].into_iter().find(|side| loses(*side)).map(Verdict::Lost);
+                let expected = expected.or(is_drawn.then_some(Verdict::Draw));
+                let verdict = game.moved(color, ply, cp.map(Score::Cp), 0);
+                assert_eq!(verdict, expected, "case {case}, ply {ply}: {scores:?}");
+                // A verdict ends the game.
+                if verdict.is_some() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Games are ruled again on other machines and from databases, where the same ones have to be played on.
+    #[test]
+    fn the_games_of_an_audit_are_those_that_were_played_on_before() {
+        let rule = ResignRule { score: 1000, moves: 1, two_sided: false, audit: 100 };
+        let near: Vec<u64> = (0..1000).filter(|lot| rule.plays_on(*lot)).collect();
+        assert_eq!(near, [0, 428, 452, 579, 594, 740, 806, 846]);
+        let far: Vec<u64> =
+            (1..1000).filter(|n: &u64| rule.plays_on(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+        assert_eq!(far, [241, 324, 358, 367, 507, 509, 531, 580, 667, 679, 825]);
+        assert!((0..1000).all(|lot| ResignRule { audit: AUDIT_WHOLE, ..rule }.plays_on(lot)));
+        let json = |audit| serde_json::to_value(ResignRule { audit, ..rule }).unwrap().get("audit").cloned();
+        assert_eq!((json(0), json(1)), (None, Some(1.into())), "a rule without an audit is written as ever");
+    }
 }

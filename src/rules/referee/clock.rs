@@ -510,4 +510,273 @@ mod tests {
         assert_eq!(clock.charge(ms(110)), Ok(Charged(ms(110))));
         assert_eq!(clock.charge(ms(111)), Err(FlagFell));
     }
+
+    /// What the rules of the three ways of counting say of a reply, in nanoseconds, written without the clock's own steps:
+    /// what is left afterwards and what was charged; `None`: it is late.
+    fn ruled(control: &TimeControl, left: i128, elapsed: i128) -> Option<(i128, i128)> {
+        let ns = |time: Duration| time.as_nanos() as i128;
+        let (delay, margin, least) = (ns(control.delay), ns(control.margin), ns(control.least));
+        let (byoyomi, increment) = (ns(control.byoyomi), ns(control.increment));
+        let is_timed = control.fixed.is_some() || ns(control.main) + byoyomi + increment > 0;
+        let unit = match control.accounting {
+            Accounting::Milliseconds => 1_000_000,
+            Accounting::StopWatch if byoyomi > 0 => byoyomi,
+            Accounting::Seconds | Accounting::StopWatch => 1_000_000_000,
+        };
+        let charge = |took: i128| {
+            let net = (took - delay).max(0);
+            match control.accounting {
+                Accounting::StopWatch => net.max(least) / unit * unit,
+                _ => (net / unit * unit).max(least),
+            }
+        };
+        let all = match (control.fixed, control.accounting) {
+            (Some(fixed), _) => ns(fixed),
+            (None, _) if !is_timed => ns(control.patience),
+            // The press that has begun may be used to its end.
+            (None, Accounting::StopWatch) => (left + unit - 1) / unit * unit,
+            (None, _) => left + byoyomi + increment,
+        };
+        let is_late = match control.accounting {
+            Accounting::Seconds | Accounting::StopWatch if is_timed => {
+                charge((elapsed - margin).max(0)) >= all
+            }
+            _ => elapsed > all + delay + margin,
+        };
+        let counts_down = control.fixed.is_none() && is_timed;
+        let charged = charge(elapsed);
+        let after = if counts_down { (left + increment - charged).max(0) } else { left };
+        (!is_late).then_some((after, charged))
+    }
+
+    /// A control of small, round terms, drawn by a number.
+    fn drawn_control(case: u64) -> TimeControl {
+        let mut state = case;
+        let mut one_of = |choices: &[u64]| {
+            state = rating::mix::mix(state);
+            ms(choices[(state % choices.len() as u64) as usize])
+        };
+        let main = one_of(&[0, 1000, 2000, 5000, 7500]);
+        let byoyomi = one_of(&[0, 0, 1000, 2000, 3000]);
+        let increment = one_of(&[0, 0, 1000, 2000]);
+        let (delay, margin) = (one_of(&[0, 0, 300, 1000]), one_of(&[0, 0, 50, 1500]));
+        let least = one_of(&[0, 0, 1000]);
+        let accounting = match case % 3 {
+            0 => Accounting::Milliseconds,
+            1 => Accounting::Seconds,
+            _ => Accounting::StopWatch,
+        };
+        // Whole seconds where seconds are counted.
+        let whole = accounting != Accounting::Milliseconds && main == ms(7500);
+        let main = if whole { ms(7000) } else { main };
+        let (main, byoyomi, increment, fixed) = match case % 13 {
+            0 if accounting == Accounting::Milliseconds => (ms(0), ms(0), ms(0), Some(ms(1500))),
+            1 if accounting == Accounting::Milliseconds => (ms(0), ms(0), ms(0), None),
+            _ => (main, byoyomi, increment, None),
+        };
+        let patience = ms(4000);
+        let plain = TimeControl::default();
+        TimeControl { main, byoyomi, increment, delay, fixed, margin, accounting, least, patience, ..plain }
+    }
+
+    /// A nanosecond before and after each boundary, in every way of counting, over whole games.
+    #[test]
+    fn a_clock_counts_as_the_rules_do_a_nanosecond_before_and_after_every_boundary() {
+        let ns = |time: Duration| time.as_nanos() as i128;
+        for case in 0..testing::repetitions(6000, 3000) {
+            let control = drawn_control(case);
+            let mut clock = Clock::new(control);
+            let mut left = ns(control.main);
+            for turn in 0..6 {
+                let random = rating::mix::mix(case * 31 + turn);
+                let boundary = match random % 4 {
+                    // Where a reply ceases to be in time, to the unit and to the nanosecond.
+                    0 => ns(clock.allowance()),
+                    1 => ns(clock.allowance()) - ns(control.margin),
+                    2 => ns(control.delay) + (random >> 8) as i128 % 4 * 1_000_000_000,
+                    _ => ns(control.delay + control.margin) + (random >> 8) as i128 % 9 * 500_000_000,
+                };
+                let elapsed = (boundary + (random >> 20) as i128 % 3 - 1).max(0);
+                let expected = ruled(&control, left, elapsed);
+                let was = clock;
+                let charged = clock.charge(Duration::from_nanos(elapsed as u64));
+                let told = charged.ok().map(|charged| (ns(clock.left()), ns(charged.0)));
+                assert_eq!(told, expected, "case {case}: {elapsed} ns of {was:?}");
+                match expected {
+                    Some((after, _)) => left = after,
+                    None => assert_eq!(clock, was, "a late reply leaves the clock as it was"),
+                }
+            }
+        }
+    }
+
+    /// No reply after the allowance is in time, and where fractions are counted every one up to it is.
+    #[test]
+    fn the_allowance_is_the_last_moment_at_which_a_reply_can_be_in_time() {
+        for case in 0..2000 {
+            let control = drawn_control(case);
+            let clock = Clock::new(control);
+            let is_in_time = |elapsed: Duration| { clock }.charge(elapsed).is_ok();
+            let (allowance, ns) = (clock.allowance(), Duration::from_nanos(1));
+            assert!(!is_in_time(allowance + ns), "{control:?}");
+            let rounds = control.accounting != Accounting::Milliseconds;
+            let charged = Clock::new(control).charge(allowance.saturating_sub(ns));
+            // Where whole units are counted the end itself is late; the least time may be all there is.
+            let spent = control.least >= clock.ceiling();
+            assert_eq!(is_in_time(allowance), !(rounds && control.is_timed()), "{control:?} {charged:?}");
+            assert!(charged.is_ok() || rounds && (spent || allowance.is_zero()), "{control:?} {charged:?}");
+        }
+    }
+
+    #[test]
+    fn a_foreign_server_has_the_last_word_on_the_time_and_none_is_late() {
+        let control = TimeControl { main: ms(10_000), increment: ms(2000), ..csa(0, 0, 0).control };
+        let mut clock = Clock::resumed(control, ms(4000));
+        assert_eq!(clock.settle(Some(ms(3000)), ms(9900)), Charged(ms(3000)));
+        assert_eq!(clock.left(), ms(3000));
+        assert_eq!(
+            clock.settle(None, ms(1999)),
+            Charged(ms(1000)),
+            "counted here where the server is silent"
+        );
+        assert_eq!(clock.left(), ms(4000));
+        assert_eq!(clock.settle(Some(ms(60_000)), ms(1)), Charged(ms(60_000)));
+        assert_eq!(clock.left(), ms(0));
+        let fixed = TimeControl { fixed: Some(ms(100)), ..TimeControl::default() };
+        let mut clock = Clock::resumed(fixed, ms(7));
+        clock.settle(Some(ms(90)), ms(90));
+        assert_eq!(clock.left(), ms(7), "a fixed time is the same for every move");
+        let mut untimed = Clock::resumed(TimeControl { patience: ms(9), ..TimeControl::default() }, ms(7));
+        untimed.settle(Some(ms(90)), ms(90));
+        assert_eq!(untimed.left(), ms(7));
+    }
+
+    #[test]
+    fn a_clock_runs_as_soon_as_one_of_its_times_is_there() {
+        let one = ms(1);
+        let plain =
+            TimeControl { delay: one, margin: one, least: one, patience: one, ..TimeControl::default() };
+        assert!(!plain.is_timed());
+        for timed in [
+            TimeControl { main: one, ..plain },
+            TimeControl { byoyomi: one, ..plain },
+            TimeControl { increment: one, ..plain },
+            TimeControl { fixed: Some(one), ..plain },
+        ] {
+            assert!(timed.is_timed(), "{timed:?}");
+        }
+    }
+
+    #[test]
+    fn go_has_the_clocks_of_both_colours_and_the_limits_of_the_one_that_moves() {
+        let black = TimeControl {
+            main: ms(10_000),
+            byoyomi: ms(1000),
+            increment: ms(300),
+            fixed: Some(ms(7)),
+            nodes: Some(500),
+            depth: Some(5),
+            ..TimeControl::default()
+        };
+        let white =
+            TimeControl { main: ms(20_000), byoyomi: ms(2000), increment: ms(400), ..TimeControl::default() };
+        let clocks = [Clock::resumed(black, ms(9000)), Clock::resumed(white, ms(18_000))];
+        let both = Budget {
+            left: [ms(9000), ms(18_000)],
+            byoyomi: [ms(1000), ms(2000)],
+            increment: [ms(300), ms(400)],
+            ..Budget::default()
+        };
+        let limits = Budget { fixed: Some(ms(7)), nodes: Some(500), depth: Some(5), ..both };
+        assert_eq!(Budget::new(&clocks, Color::Black, 0), limits);
+        assert_eq!(Budget::new(&clocks, Color::White, 0), both);
+        // The presses of a stop-watch are not added to anybody's time, whoever has one.
+        let watch = Clock::resumed(TimeControl { accounting: Accounting::StopWatch, ..white }, ms(18_000));
+        let seen =
+            [Color::Black, Color::White].map(|color| Budget::new(&[clocks[0], watch], color, 0).byoyomi);
+        assert_eq!(seen, [[ms(1000), ms(0)]; 2]);
+        assert_eq!(Budget::new(&[watch, clocks[1]], Color::White, 0).byoyomi, [ms(0), ms(2000)]);
+
+        assert_eq!(
+            [Color::Black, Color::White].map(|color| both.all(color)),
+            [Some(ms(10_300)), Some(ms(20_400))]
+        );
+        assert_eq!(limits.all(Color::Black), Some(ms(7)), "a fixed time is all there is");
+        assert_eq!(Budget::default().all(Color::Black), None);
+    }
+
+    #[test]
+    fn time_that_is_taken_from_a_budget_comes_from_the_main_time_first() {
+        let all = Budget {
+            left: [ms(100), ms(200)],
+            byoyomi: [ms(50), ms(60)],
+            increment: [ms(30), ms(40)],
+            ..Budget::default()
+        };
+        let without = |time| {
+            let Budget { left, byoyomi, increment, .. } = all.without(ms(time), Color::White);
+            assert_eq!(
+                [left[0], byoyomi[0], increment[0]],
+                [ms(100), ms(50), ms(30)],
+                "black keeps what it has"
+            );
+            [left[1], byoyomi[1], increment[1]]
+        };
+        assert_eq!(without(0), [200, 60, 40].map(ms));
+        assert_eq!(without(200), [0, 60, 40].map(ms));
+        assert_eq!(without(225), [0, 35, 15].map(ms));
+        assert_eq!(without(1000), [0, 0, 0].map(ms));
+    }
+
+    #[test]
+    fn every_time_of_a_clock_is_scaled_in_its_unit() {
+        let control = TimeControl {
+            main: ms(10_000),
+            byoyomi: ms(3000),
+            increment: ms(1000),
+            delay: ms(301),
+            fixed: Some(ms(150)),
+            ..csa(0, 0, 0).control
+        };
+        let scaled = control.scaled(Scale::of(1.5).unwrap());
+        assert_eq!((scaled.main, scaled.byoyomi, scaled.increment), (ms(15_000), ms(5000), ms(2000)));
+        assert_eq!((scaled.delay, scaled.fixed), (ms(452), Some(ms(225))), "these are no counted times");
+        let least = TimeControl { delay: ms(1), ..TimeControl::default() }.scaled(Scale::MIN);
+        assert_eq!((least.delay, least.main, least.fixed), (ms(1), ms(0), None));
+        assert_eq!([TimeControl::default().unit_ms(), control.unit_ms()], [1, 1000]);
+        let watch = TimeControl { accounting: Accounting::StopWatch, ..control };
+        assert_eq!(watch.unit_ms(), 1000);
+    }
+
+    #[test]
+    fn a_scale_is_within_four_times_either_way_and_is_read_back() {
+        let edges =
+            [249, 250, 1000, 4000, 4001].map(|thousandths| Scale::new(thousandths).map(Scale::thousandths));
+        assert_eq!(edges, [None, Some(250), Some(1000), Some(4000), None]);
+        assert_eq!(
+            (Scale::MIN.thousandths(), Scale::ONE.thousandths(), Scale::MAX.thousandths()),
+            (250, 1000, 4000)
+        );
+        assert_eq!(Scale::try_from(249), Err(NoScale(249)));
+        assert_eq!(Scale::try_from(1059).map(u32::from), Ok(1059));
+        assert_eq!(
+            [250, 1059, 1999, 4000].map(|scale| Scale(scale).to_string()),
+            ["0.25", "1.05", "1.99", "4.00"]
+        );
+    }
+
+    #[test]
+    fn a_jitter_that_is_less_than_a_node_draws_nothing_and_no_search_has_none() {
+        let drawn = |nodes, jitter, random| {
+            TimeControl { nodes: Some(nodes), jitter, ..TimeControl::default() }.nodes_drawn(random)
+        };
+        assert_eq!(
+            (drawn(33, 3, 5), drawn(34, 3, 0), drawn(34, 3, 1), drawn(34, 3, 2)),
+            (Some(33), Some(33), Some(34), Some(35))
+        );
+        assert_eq!((drawn(2, 100, 0), drawn(2, 100, 4), drawn(2, 100, 5)), (Some(1), Some(4), Some(1)));
+        assert_eq!(TimeControl::default().nodes_drawn(5), None);
+        let jittered = TimeControl { nodes: Some(1), jitter: 1, ..TimeControl::default() };
+        assert!(jittered.is_jittered() && !TimeControl { nodes: None, ..jittered }.is_jittered());
+    }
 }

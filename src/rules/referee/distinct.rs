@@ -149,4 +149,19 @@ mod tests {
         assert!(hash < 1 << 53);
         assert_eq!(hash, 1_025_579_672_108_839, "a stored hash");
     }
+
+    #[test]
+    fn a_pair_that_is_taken_back_leaves_its_games_to_another_one() {
+        let mut distinct = Distinct::default();
+        let won = Outcome::loss(Color::White, WinBy::Resignation);
+        let [one, two, three] = [1, 2, 3].map(|moves| GameKey::of(&pairing(0, 1), won, Some(moves)));
+        assert!(distinct.is_new_pair([(one, true), (two, true)]));
+        assert!(!distinct.is_new_pair([(one, true), (three, true)]));
+        distinct.part([one, two]);
+        assert!(distinct.is_new_pair([(one, true), (three, true)]));
+        assert!(distinct.is_new(one) && !distinct.was_repeated(one.unwrap()));
+        assert!(!distinct.is_new(one) && distinct.was_repeated(one.unwrap()));
+        distinct.forget(one.unwrap());
+        assert!(distinct.is_new(one), "the next one like it is new");
+    }
 }

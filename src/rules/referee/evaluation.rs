@@ -252,4 +252,25 @@ mod tests {
         assert!(Evaluation::Cp(600).black_share() > 0.73 && Evaluation::Cp(-600).black_share() < 0.27);
         assert!(plies[2].black_share() > 0.999_999);
     }
+
+    #[test]
+    fn the_evaluation_of_a_move_is_from_blacks_side() {
+        let moved = |color, score| Moved {
+            game: crate::ids::GameId(1),
+            ply: 1,
+            color,
+            mv: rsshogi::types::Move::from_usi("7g7f").unwrap(),
+            charged: std::time::Duration::ZERO,
+            elapsed: std::time::Duration::ZERO,
+            left: std::time::Duration::ZERO,
+            thought: Some(Box::new(crate::entry::Thought { score, ..Default::default() })),
+        };
+        let of = |color, score| Evaluation::of_move(&moved(color, score));
+        assert_eq!(of(Color::White, Some(Score::Cp(50))), Some(Evaluation::Cp(-50)));
+        assert_eq!(of(Color::Black, Some(Score::Cp(50))), Some(Evaluation::Cp(50)));
+        assert_eq!(of(Color::Black, None), None);
+        assert_eq!(Evaluation::of_move(&Moved { thought: None, ..moved(Color::Black, None) }), None);
+        let mates = [100_000, -100_000].map(|cp| Evaluation::of(Score::Cp(cp), Color::Black));
+        assert_eq!(mates.map(|mate| mate.centipawns()), [99_001, -99_001]);
+    }
 }

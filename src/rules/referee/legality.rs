@@ -177,4 +177,50 @@ mod tests {
         assert_eq!(named(sfen, "5h5i"), Some(Foul::DeadPiece));
         assert_eq!(named(sfen, "5a5b"), None);
     }
+
+    #[test]
+    fn the_most_obvious_of_several_fouls_is_named() {
+        for (sfen, mv, foul) in [
+            // A drop: not in hand, then onto a piece, then nifu, then where it could never move, then the king.
+            ("4k4/9/9/9/4P4/9/9/9/4K4 b - 1", "P*5e", Foul::NotInHand),
+            ("4k4/9/9/9/4P4/9/9/9/4K4 b P 1", "P*5e", Foul::DropOnPiece),
+            ("4k4/9/9/9/3P5/9/9/9/4K4 b P 1", "P*6a", Foul::Nifu),
+            ("3rk4/9/9/9/9/9/9/9/3K5 b P 1", "P*1a", Foul::DeadPiece),
+            ("3rk4/9/9/9/1P7/9/9/9/3K5 b L 1", "L*8d", Foul::KingLeftInCheck), // a lance beside an own pawn is no nifu
+            // A move: nothing there, another's, onto an own piece, out of reach, a bad promotion, dead, the king.
+            ("3rk4/9/9/9/9/9/9/9/3K5 b - 1", "9i9h", Foul::NoPiece),
+            ("3rk4/9/9/9/9/9/9/9/3K5 b - 1", "6a6b", Foul::OpponentsPiece),
+            ("3rk4/9/9/9/9/9/9/3G5/3K5 b - 1", "6i6h", Foul::OwnPieceOnTarget),
+            ("3rk4/9/9/9/9/9/9/9/3K5 b - 1", "6i6g", Foul::Unreachable),
+            ("3rk4/9/9/9/9/9/9/9/3K5 b - 1", "6i5h+", Foul::BadPromotion),
+            ("4k4/9/9/9/9/9/9/4G4/4K4 b - 1", "5h5g+", Foul::BadPromotion),
+            ("4k4/9/9/9/9/9/S8/9/4K4 b - 1", "9g9f+", Foul::BadPromotion),
+            ("3r4k/P8/9/9/9/9/9/9/3K5 b - 1", "9b9a", Foul::DeadPiece),
+            ("3r4k/P8/9/9/9/9/9/9/3K5 b - 1", "9b9a+", Foul::KingLeftInCheck),
+            ("3r4k/9/9/9/9/9/9/9/3K5 b - 1", "6i6h", Foul::KingLeftInCheck),
+        ] {
+            assert_eq!(named(sfen, mv), Some(foul), "{sfen}: {mv}");
+        }
+        for (sfen, mv) in [
+            ("3rk4/9/9/9/9/9/9/9/3K5 b - 1", "6i5h"),
+            ("3rk4/9/9/9/9/9/9/9/3K5 b P 1", "P*6e"),
+            ("3rk4/9/9/9/9/9/9/3G5/3K5 b - 1", "6i5i"),
+        ] {
+            assert_eq!(named(sfen, mv), None, "{sfen}: {mv}");
+        }
+    }
+
+    #[test]
+    fn pieces_that_could_never_move_again_are_judged_to_the_rank_for_both_sides() {
+        for (piece, dead) in [("P", 1), ("L", 1), ("N", 2), ("S", 0), ("G", 0)] {
+            for rank in 1..=9_u8 {
+                let square = |rank: u8| format!("1{}", char::from(b'a' + rank - 1));
+                let foul = |is_dead: bool| is_dead.then_some(Foul::DeadPiece);
+                let black = format!("4k4/9/9/9/9/9/9/9/4K4 b {piece} 1");
+                assert_eq!(named(&black, &format!("{piece}*{}", square(rank))), foul(rank <= dead));
+                let white = format!("4k4/9/9/9/9/9/9/9/4K4 w {} 1", piece.to_lowercase());
+                assert_eq!(named(&white, &format!("{piece}*{}", square(rank))), foul(rank >= 10 - dead));
+            }
+        }
+    }
 }

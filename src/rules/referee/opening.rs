@@ -166,4 +166,64 @@ mod tests {
         assert_eq!(opening("7g7e").goal(), None);
         assert_eq!(opening("7g7f 3c3d").cut(Some(1)).moves.len(), 1);
     }
+
+    #[test]
+    fn an_opening_counts_the_plies_before_its_start_and_its_own() {
+        let opening = |start: &str, moves| Opening::of_usi(start, moves).unwrap();
+        assert_eq!(opening(EVEN, "").plies(), 0);
+        assert_eq!(opening(EVEN, "7g7f 3c3d").plies(), 2);
+        let late = EVEN.replace("- 1", "- 17");
+        assert_eq!([opening(&late, "").plies(), opening(&late, "7g7f").plies()], [16, 17]);
+        assert_eq!(opening(&EVEN.replace("- 1", "- 0"), "7g7f").plies(), 1);
+        assert_eq!(opening("4k4/9/9/9/9/9/9/9/4K4 b -", "5i5h").plies(), 1, "the number may be absent");
+        assert_eq!(Opening::of_usi(EVEN, "7g7f hello"), None);
+    }
+
+    #[test]
+    fn an_opening_is_cut_to_the_plies_that_are_asked_for() {
+        let opening = || Opening::of_usi(EVEN, "7g7f 3c3d 2g2f").unwrap();
+        let left = [None, Some(0), Some(2), Some(3), Some(9)].map(|plies| opening().cut(plies).moves.len());
+        assert_eq!(left, [3, 0, 2, 3, 3]);
+    }
+
+    #[test]
+    fn lines_come_in_their_order_again_and_again_and_shuffled_ones_in_another_order_each_time() {
+        let order = |openings: &Openings, round: u64| -> Vec<String> {
+            (3 * round..3 * round + 3).map(|at| openings.pick(at).start.clone()).collect()
+        };
+        let plain = Openings::new(lines(3), None);
+        assert_eq!(
+            (plain.count(), order(&plain, 0), order(&plain, 5)),
+            (3, vec!["0".to_owned(), "1".to_owned(), "2".to_owned()], order(&plain, 0))
+        );
+        let shuffled = Openings::new(lines(3), Some(7));
+        let orders: HashSet<_> = (0..60).map(|round| order(&shuffled, round)).collect();
+        assert_eq!(orders.len(), 6, "all orders of three lines");
+        let none = Openings::new(vec![], Some(7));
+        assert_eq!((none.count(), none.pick(12)), (1, &Opening::default()));
+        assert_eq!(Opening::default(), Opening::of_usi(EVEN, "").unwrap());
+    }
+
+    /// A stored event is resumed with the same lines: the permutation is final.
+    #[test]
+    fn the_permutation_of_a_seed_is_the_one_that_events_were_stored_with() {
+        for count in 1..70 {
+            let mut places: Vec<u64> = (0..count).map(|place| permuted(place, count, 12)).collect();
+            places.sort_unstable();
+            assert_eq!(places, (0..count).collect::<Vec<_>>());
+        }
+        assert_eq!((0..8).map(|place| permuted(place, 8, 1)).collect::<Vec<_>>(), STORED);
+    }
+
+    /// Places of eight lines under seed 1.
+    const STORED: [u64; 8] = [6, 7, 3, 2, 5, 4, 0, 1];
+
+    #[test]
+    fn a_goal_is_the_position_with_its_hands_and_without_its_number() {
+        let goal = |moves| Opening::of_usi(EVEN, moves).unwrap().goal();
+        assert_eq!(goal("").as_deref(), EVEN.strip_suffix(" 1"));
+        let exchanged = "lnsgkgsnl/1r5+B1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/7R1/LNSGKGSNL w B";
+        assert_eq!(goal("7g7f 3c3d 8h2b+").as_deref(), Some(exchanged));
+        assert_eq!(Opening { start: "hello".to_owned(), moves: vec![] }.goal(), None);
+    }
 }

@@ -336,4 +336,129 @@ mod tests {
         assert_eq!((win.half_points(Color::Black), win.half_points(Color::White)), (Some(0), Some(2)));
         assert_eq!(Outcome::Aborted { by: AbortBy::Stopped }.half_points(Color::Black), None);
     }
+
+    const ALL: [(Outcome, [&str; 3], Option<u8>); 4] = [
+        (
+            Outcome::Win { winner: Color::Black, by: WinBy::Mate },
+            ["black", "1-0", "black wins by mate"],
+            Some(2),
+        ),
+        (
+            Outcome::Win { winner: Color::White, by: WinBy::Time },
+            ["white", "0-1", "white wins by time"],
+            Some(0),
+        ),
+        (Outcome::Draw { by: DrawBy::MaxMoves }, ["draw", "1/2", "draw by max-moves"], Some(1)),
+        (Outcome::Aborted { by: AbortBy::Server }, ["none", "---", "not counted: server"], None),
+    ];
+
+    #[test]
+    fn an_ending_has_its_words_and_its_half_points_for_either_side() {
+        for (outcome, [result, score, text], black) in ALL {
+            assert_eq!(
+                (outcome.result(), outcome.score_words(), outcome.to_string()),
+                (result, score, text.to_owned())
+            );
+            assert_eq!((outcome.black_half_points(), outcome.half_points(Color::Black)), (black, black));
+            assert_eq!(
+                outcome.half_points(Color::White),
+                black.map(|black| 2 - black),
+                "a draw is one half point each"
+            );
+            assert_eq!(outcome.counts(), black.is_some());
+        }
+        let winners = ALL.map(|(outcome, ..)| outcome.winner());
+        assert_eq!(winners, [Some(Color::Black), Some(Color::White), None, None]);
+        assert_eq!(Outcome::loss(Color::Black, WinBy::Mate).winner(), Some(Color::White));
+    }
+
+    /// Databases, JSON and reports of years hold these words.
+    #[test]
+    fn the_words_of_every_ending_are_those_that_are_stored() {
+        let wins: Vec<&str> = WinBy::ALL.iter().map(|by| by.name()).collect();
+        assert_eq!(
+            wins,
+            [
+                "mate",
+                "resignation",
+                "time",
+                "declaration",
+                "illegal-declaration",
+                "perpetual-check",
+                "disconnection",
+                "adjudication",
+                "default",
+                "illegal-action",
+                "ruling",
+                "illegal-move:nifu",
+                "illegal-move:uchifuzume",
+                "illegal-move:no-piece",
+                "illegal-move:opponents-piece",
+                "illegal-move:own-piece-on-target",
+                "illegal-move:drop-on-piece",
+                "illegal-move:unreachable",
+                "illegal-move:king-left-in-check",
+                "illegal-move:dead-piece",
+                "illegal-move:bad-promotion",
+                "illegal-move:not-in-hand",
+                "illegal-move:out-of-turn",
+                "illegal-move:unreadable",
+            ]
+        );
+        let draws: Vec<&str> = DrawBy::ALL.iter().map(|by| by.name()).collect();
+        assert_eq!(draws, ["sennichite", "max-moves", "impasse", "draw-adjudication", "ruling"]);
+        let aborted: Vec<&str> = AbortBy::ALL.iter().map(|by| by.name()).collect();
+        assert_eq!(aborted, ["stopped", "not-started", "server", "missing", "annulled", "no-result"]);
+        for foul in FOULS {
+            let name = WinBy::IllegalMove(foul).name();
+            assert!(WinBy::ALL.contains(&WinBy::IllegalMove(foul)));
+            let json = serde_json::to_value(foul).unwrap();
+            assert_eq!(Some(name), json.as_str().map(|foul| format!("illegal-move:{foul}")).as_deref());
+        }
+    }
+
+    const FOULS: [Foul; 13] = [
+        Foul::Nifu,
+        Foul::Uchifuzume,
+        Foul::NoPiece,
+        Foul::OpponentsPiece,
+        Foul::OwnPieceOnTarget,
+        Foul::DropOnPiece,
+        Foul::Unreachable,
+        Foul::KingLeftInCheck,
+        Foul::DeadPiece,
+        Foul::BadPromotion,
+        Foul::NotInHand,
+        Foul::OutOfTurn,
+        Foul::Unreadable,
+    ];
+
+    #[test]
+    fn faults_wins_without_play_and_games_that_are_left_out_are_those_and_no_others() {
+        let named = |is: fn(WinBy) -> bool| -> Vec<&str> {
+            WinBy::ALL
+                .iter()
+                .filter(|by| is(**by))
+                .map(|by| by.name())
+                .filter(|name| !name.contains(':'))
+                .collect()
+        };
+        assert_eq!(
+            named(WinBy::is_fault),
+            ["time", "illegal-declaration", "disconnection", "illegal-action"]
+        );
+        assert_eq!(named(WinBy::is_default), ["default"]);
+        assert!(
+            FOULS
+                .iter()
+                .all(|foul| WinBy::IllegalMove(*foul).is_fault() && !WinBy::IllegalMove(*foul).is_default())
+        );
+        let left_out: Vec<&str> = AbortBy::ALL
+            .iter()
+            .filter(|by| Outcome::Aborted { by: **by }.is_left_out())
+            .map(|by| by.name())
+            .collect();
+        assert_eq!(left_out, ["missing", "annulled", "no-result"]);
+        assert!(ALL[..3].iter().all(|(outcome, ..)| !outcome.is_left_out()));
+    }
 }

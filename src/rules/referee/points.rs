@@ -132,4 +132,26 @@ mod tests {
         assert!(serde_json::from_str::<Points>("0.12345").is_err() && Points::of(f64::NAN).is_none());
         assert_eq!(Points::of(0.1).unwrap() * 3, Points::of(0.3).unwrap());
     }
+
+    #[test]
+    fn a_number_of_points_has_three_decimals_at_most_and_is_no_more_than_a_million() {
+        let of = |number| Points::of(number).map(Points::in_thousandths);
+        assert_eq!(
+            [1e6, -1e6, 0.001, 0.125].map(of),
+            [Some(1_000_000_000), Some(-1_000_000_000), Some(1), Some(125)]
+        );
+        assert_eq!([1_000_000.001, 0.000_1, 0.123_4, f64::INFINITY].map(of), [None; 4]);
+        let [half, one] = [Points::thousandths(500), Points::ONE];
+        assert_eq!(
+            (half + one, one - half, [half, one].into_iter().sum()),
+            (Points(1500), half, Points(1500))
+        );
+        let mut sum = half;
+        sum += one;
+        assert_eq!(
+            (sum, half.shortest(), Points::ZERO.shortest()),
+            (Points(1500), "0.5".to_owned(), "0".to_owned())
+        );
+        assert_eq!((decimals(-1_250_000, 6, 2), decimals(7, 0, 0)), ("-1.25".to_owned(), "7.".to_owned()));
+    }
 }

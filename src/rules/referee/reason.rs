@@ -136,4 +136,72 @@ mod tests {
         let phrase = reason(lost(WinBy::IllegalMove(Foul::Unreadable)), &long).unwrap();
         assert!(phrase.chars().count() < 200, "{phrase}");
     }
+
+    #[test]
+    fn a_side_gave_up_only_if_it_resigned_with_a_fault_of_its_own() {
+        let pairing = crate::pairing::Pairing {
+            stage: 0,
+            index: 0,
+            attempt: 0,
+            round: 1,
+            pair: 0,
+            opening: 0,
+            black: crate::ids::PlayerId(0),
+            white: crate::ids::PlayerId(1),
+        };
+        let of = |outcome, evidence: &str| {
+            let ended = GameEnded::new(crate::ids::GameId(1), pairing, outcome, 9);
+            let ended = GameEnded { evidence: evidence.to_owned(), ..ended };
+            (ended.gave_up(), ended.reason())
+        };
+        let resigned = |loser| Outcome::loss(loser, WinBy::Resignation);
+        let reason = Some("it ended".to_owned());
+        assert_eq!(of(resigned(Color::Black), "black: it ended"), (Some(Color::Black), reason.clone()));
+        assert_eq!(of(resigned(Color::White), "white: it ended"), (Some(Color::White), reason.clone()));
+        assert_eq!(of(resigned(Color::White), "black: it ended"), (None, None));
+        assert_eq!(of(Outcome::loss(Color::Black, WinBy::Time), "black: it ended"), (None, reason));
+        let aborted = |by| of(Outcome::Aborted { by }, "taka did not come").1;
+        let told = Some("taka did not come".to_owned());
+        for (by, reason) in [
+            (AbortBy::Missing, told.clone()),
+            (AbortBy::NotStarted, told.clone()),
+            (AbortBy::Server, told),
+            (AbortBy::Stopped, None),
+            (AbortBy::Annulled, None),
+            (AbortBy::NoResult, None),
+        ] {
+            assert_eq!(aborted(by), reason);
+        }
+        let exact = format!("black: {}", "x".repeat(MAX_LETTERS));
+        let cut = of(Outcome::loss(Color::Black, WinBy::Time), &format!("{exact}y")).1;
+        assert_eq!(of(Outcome::loss(Color::Black, WinBy::Time), &exact).1, Some("x".repeat(MAX_LETTERS)));
+        assert_eq!(cut, Some(format!("{} ...", "x".repeat(MAX_LETTERS))));
+    }
+
+    #[test]
+    fn every_foul_is_explained_in_words_of_its_own() {
+        let fouls = WinBy::ALL.iter().filter_map(|by| match by {
+            WinBy::IllegalMove(foul) => Some(*foul),
+            _ => None,
+        });
+        let meanings: Vec<&str> = fouls.map(meaning).collect();
+        assert_eq!(
+            meanings,
+            [
+                "nifu, a second pawn on its file",
+                "uchifuzume, mate by a dropped pawn",
+                "no piece stands on its first square",
+                "the piece is the opponent's",
+                "an own piece stands on its target",
+                "a piece stands where it is dropped",
+                "the piece cannot go there",
+                "the king is left in check",
+                "the piece could never move again",
+                "nothing promotes there",
+                "no such piece is in hand",
+                "it came in the opponent's turn",
+                "it is no move",
+            ]
+        );
+    }
 }

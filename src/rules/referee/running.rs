@@ -334,4 +334,97 @@ mod tests {
         assert_eq!(RunningGame::of(&entries, times).unwrap().plies.len(), 3);
         assert!(RunningGame::of(&entries[1..], times).is_none());
     }
+
+    #[test]
+    fn the_board_after_any_number_of_plies_is_that_of_its_moves() {
+        let mut game = game();
+        for (ply, usi) in [(3, "2g2f"), (4, "8c8d"), (5, "8h2b+")] {
+            assert!(game.moved(&moved(ply, usi, Score::Cp(0)), 0));
+        }
+        let line = ["7g7f", "3c3d", "2g2f", "8c8d", "8h2b+"];
+        let mut position = position(EVEN);
+        for plies in 0..=line.len() {
+            assert_eq!(game.position_at(plies).to_sfen(None), position.to_sfen(None), "{plies} plies");
+            if let Some(usi) = line.get(plies) {
+                assert!(play(&mut position, Move::from_usi(usi).unwrap()));
+            }
+        }
+        assert_eq!(game.position_at(99).to_sfen(None), game.position().to_sfen(None));
+        assert!(
+            game.variation(99).is_empty() && game.variation(0).is_empty(),
+            "no engine expected anything there"
+        );
+        let line = |ply: usize| game.plies[ply].expected_line().map(|mv| mv.to_usi()).collect::<Vec<_>>();
+        assert_eq!(line(2), ["2g2f", "8c8d"], "its third word is no move");
+    }
+
+    #[test]
+    fn the_last_ply_of_a_side_and_its_time_are_those_within_the_plies_that_are_shown() {
+        let mut game = game();
+        for (ply, usi) in [(3, "2g2f"), (4, "8c8d"), (5, "2f2e"), (6, "8d8e")] {
+            let seconds = Duration::from_secs(u64::from(ply));
+            assert!(game.moved(&Moved { charged: seconds, ..moved(ply, usi, Score::Cp(ply as i32)) }, 0));
+        }
+        let last = |color, plies| game.last_of(color, plies).map(|ply| ply.mv.to_usi());
+        assert_eq!(
+            [3, 4, 5, 99].map(|plies| last(Color::Black, plies)),
+            ["2g2f", "2g2f", "2f2e", "2f2e"].map(|mv| Some(mv.to_owned()))
+        );
+        assert_eq!(
+            [0, 1, 2, 4].map(|plies| last(Color::White, plies)),
+            [None, None, Some("3c3d".to_owned()), Some("8c8d".to_owned())]
+        );
+        let used = |color, plies| game.used(color, plies).as_secs();
+        assert_eq!([2, 3, 4, 5, 99].map(|plies| used(Color::Black, plies)), [0, 3, 3, 8, 8]);
+        assert_eq!([3, 4, 99].map(|plies| used(Color::White, plies)), [0, 4, 10]);
+        assert_eq!(game.plies[2].evaluation(), Some(Evaluation::Cp(3)));
+        assert_eq!(game.evaluation(), Some(Evaluation::Cp(-6)), "white's own score is turned");
+        assert_eq!(game.players(), [PlayerId(0), PlayerId(1)]);
+        assert_eq!(
+            (game.label(), game.clone().on_machine("koto").label()),
+            ("#1".to_owned(), "koto".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_judge_is_quoted_for_the_last_position_that_is_shown() {
+        let mut game = game();
+        assert_eq!(game.opinion(9), None);
+        for (ply, cp) in [(2, 50), (4, -70)] {
+            let (game_id, color) = (GameId(1), Color::Black);
+            let judged = Judged { game: game_id, ply, color, score: Score::Cp(cp), depth: None, nodes: None };
+            game.judge(&judged);
+        }
+        let opinions = [1, 2, 3, 4, 9].map(|plies| game.opinion(plies));
+        assert_eq!(
+            opinions,
+            [None, Some(50), Some(50), Some(-70), Some(-70)].map(|cp| cp.map(Evaluation::Cp))
+        );
+    }
+
+    #[test]
+    fn a_shown_clock_knows_increment_delay_fixed_time_and_the_clocks_of_the_game() {
+        let ms = Duration::from_millis;
+        let shown = |time: TimeControl, now: i64| {
+            let game = RunningGame::new(&started(), [time; 2], 1000);
+            let ShownClock { main, byoyomi, running } = game.clock(Color::Black, 2, true, now).unwrap();
+            assert!(running);
+            (main.as_millis(), byoyomi.as_millis())
+        };
+        let plain = TimeControl { main: ms(5000), ..TimeControl::default() };
+        assert_eq!(shown(TimeControl { increment: ms(2000), ..plain }, 2000), (6000, 0));
+        assert_eq!(shown(TimeControl { delay: ms(300), ..plain }, 1300), (5000, 0));
+        assert_eq!(shown(TimeControl { delay: ms(300), ..plain }, 2300), (4000, 0));
+        let fixed = TimeControl { fixed: Some(ms(1500)), ..TimeControl::default() };
+        assert_eq!(
+            [shown(fixed, 1000), shown(fixed, 1600), shown(fixed, 9000)],
+            [(0, 1500), (0, 900), (0, 0)]
+        );
+        assert_eq!(shown(plain, 500), (5000, 0), "a clock of this machine that goes back takes no time");
+        let own = TimeControl { main: ms(7000), ..TimeControl::default() };
+        let times = Some(Box::new([own, plain]));
+        let game = RunningGame::new(&GameStarted { times, ..started() }, [plain; 2], 1000);
+        assert_eq!((game.times, game.plies[0].left, game.plies[1].left), ([own, plain], ms(7000), ms(5000)));
+        assert_eq!((game.started, game.plies.len(), game.plies[1].charged), (1000, 2, None));
+    }
 }

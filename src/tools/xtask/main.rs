@@ -9,6 +9,7 @@ mod gpu;
 mod left_out;
 mod libtorch;
 mod limit;
+mod mutants;
 mod quickstart;
 mod sbom;
 mod shake;
@@ -60,6 +61,9 @@ cargo xtask COMMAND
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set; with CUDA
                     (2.5 GB) where there is a GPU with its driver, else for processors alone (540 MB)
         [--cpu] [--cuda]                   this half, whatever the machine has
+  mutants [ROOM]    change one line at a time in a room (referee, contest, rating, seat, arena, host, journal) and see
+                    whether its tests notice; fails below 95 % (90 % in the last four). Needs cargo-mutants
+        [--in-diff FILE]                   only lines that this diff changes
   sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
   shake [FILTER]    the tests that start processes, again and again: quiet, on one core, beside eight endless loops, and
                     with their processes stopped for up to a second; a table of what ever failed. Needs cargo-nextest
@@ -109,6 +113,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["gpu", words @ ..] => gpu::run(words),
+        ["mutants", words @ ..] => mutants::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
         ["dist", flags @ ..] => dist::run(&Flags::read(flags, &[], &["--target", "--profile"])?),
         // In a package of its own, so that the first command compiles less.

@@ -474,4 +474,77 @@ mod tests {
         assert_eq!(field.place(field.encounters()), None);
         assert_eq!(field.number((Some(0), 12)), None);
     }
+
+    #[test]
+    fn the_rounds_of_a_newcomer_follow_on_the_last_one_before_it() {
+        // Four players have three rounds in a cycle; of five, the odd one pauses in each of five.
+        for (format, games, players, first) in [
+            (Format::RoundRobin { cycles: 1 }, 2, 4, 4),
+            (Format::RoundRobin { cycles: 2 }, 2, 4, 7),
+            (Format::RoundRobin { cycles: 1 }, 4, 4, 7), // a pair of each encounter, then the second pairs
+            (Format::RoundRobin { cycles: 1 }, 1, 5, 6),
+            (Format::Gauntlet { challengers: 1, cycles: 1 }, 2, 4, 4),
+            (Format::Random { rounds: 6 }, 1, 4, 7),
+        ] {
+            let mut event = Event::new(format, games, players);
+            let newcomers = [players as u32, players as u32 + 1];
+            newcomers.iter().for_each(|player| event.fold(joined(*player, None)));
+            assert_eq!(event.play(usize::MAX), Next::Done);
+            let mut next = first;
+            for player in newcomers.map(PlayerId) {
+                let is_its = |game: &&Pairing| game.black.max(game.white) == player;
+                let of_it: Vec<&Pairing> = event.played.iter().filter(is_its).collect();
+                assert!(!of_it.is_empty(), "{format:?}");
+                for encounter in of_it.chunks(if games % 2 == 0 { 2 } else { 1 }) {
+                    assert!(encounter.iter().all(|game| game.round == next), "{format:?} {encounter:?}");
+                    next += 1;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn colours_of_a_newcomer_alternate_from_opponent_to_opponent_and_turn_in_the_next_cycle() {
+        let mut event = Event::new(Format::RoundRobin { cycles: 2 }, 1, 3);
+        event.fold(joined(3, None));
+        assert_eq!(event.play(usize::MAX), Next::Done);
+        let newcomer = PlayerId(3);
+        let own: Vec<(u32, bool)> = event
+            .played
+            .iter()
+            .filter(|game| game.black == newcomer || game.white == newcomer)
+            .map(|game| (game.black.0.min(game.white.0), game.black == newcomer))
+            .collect();
+        assert_eq!(own, [(0, true), (1, false), (2, true), (0, false), (1, true), (2, false)]);
+    }
+
+    #[test]
+    fn opponents_of_a_newcomer_of_random_pairing_are_shuffled_by_the_seed_and_no_two_newcomers_alike() {
+        let stage = Stage { format: Format::Random { rounds: 8 }, ..Stage::default() };
+        let joined = [8, 9].map(|player| Joined { player: PlayerId(player), replaces: None });
+        let met = |seed, number: usize| -> Vec<usize> {
+            let field = Field { stage: &stage, entrants: 10, joined: &joined, seed };
+            let opponent = |at| {
+                let table = field.table(field.number((Some(number), at)).unwrap()).unwrap();
+                table.black.min(table.white)
+            };
+            (0..8).map(opponent).collect()
+        };
+        let mut first = met(3, 0);
+        assert_ne!(first, met(4, 0));
+        assert_ne!(first[..7], met(3, 1)[..7]);
+        first.sort_unstable();
+        assert_eq!(first, (0..8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_replacement_of_a_replacement_of_a_challenger_is_one_and_nobody_else_is() {
+        let stage = Stage { format: Format::Gauntlet { challengers: 2, cycles: 1 }, ..Stage::default() };
+        let joined = [(5, Some(1)), (6, Some(5)), (7, None), (8, Some(4)), (9, Some(7))];
+        let joined = joined
+            .map(|(player, replaces)| Joined { player: PlayerId(player), replaces: replaces.map(PlayerId) });
+        let field = Field { stage: &stage, entrants: 10, joined: &joined, seed: 3 };
+        let challengers: Vec<usize> = (0..10).filter(|seat| field.challenges(*seat, 2)).collect();
+        assert_eq!(challengers, [0, 1, 5, 6]);
+    }
 }

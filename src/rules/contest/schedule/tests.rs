@@ -620,3 +620,105 @@ fn a_pair_has_both_colours_wherever_they_begin() {
         assert_eq!(game.black < game.white, index.is_multiple_of(2), "{game:?}");
     }
 }
+
+/// The games that are begun after the verdict, where these were handed out and those were taken back unbegun.
+fn after_verdict(issued: usize, withdrawn: &[u64]) -> Vec<u64> {
+    let stages = [stage(Format::Sprt { max_games: 1000 }, 2)];
+    let mut standings = Standings::new(&stages, 2);
+    let mut schedule = Schedule::new(&stages, 2, SEED, ReplayDraws::default(), OpeningsPer::Pair);
+    let games: Vec<Pairing> = std::iter::from_fn(|| match schedule.next(&standings) {
+        Next::Game(game) => Some(game),
+        _ => None,
+    })
+    .take(issued)
+    .collect();
+    withdrawn.iter().for_each(|at| schedule.withdrawn(&games[*at as usize]));
+    standings.fold(&Entry::Verdict { verdict: "H0".into(), llr: -3.0, pairs: 0 });
+    let rest = std::iter::from_fn(|| match schedule.next(&standings) {
+        Next::Game(game) => Some(game.index),
+        _ => None,
+    });
+    rest.collect()
+}
+
+#[test]
+fn of_the_pairs_that_are_begun_at_the_verdict_each_is_ended_whichever_half_of_it_was_handed_out() {
+    assert!(after_verdict(4, &[]).is_empty(), "two whole pairs");
+    assert_eq!(after_verdict(5, &[]), [5]);
+    assert_eq!(after_verdict(6, &[4]), [4], "the second half alone was begun");
+    assert_eq!(after_verdict(6, &[1, 2, 3]), [1], "a pair between two that nobody has begun");
+    assert_eq!(after_verdict(7, &[0, 3, 4]), [0, 3, 4, 7], "the earliest first");
+    assert!(after_verdict(2, &[0, 1]).is_empty());
+}
+
+#[test]
+fn after_the_verdict_nothing_is_over_before_the_last_running_game_is() {
+    let mut host = Host::new(&[stage(Format::Sprt { max_games: 10 }, 2)], 2, 1);
+    let games = [0, 1].map(|_| match host.next() {
+        Next::Game(game) => game,
+        other => panic!("{other:?}"),
+    });
+    host.tell(Entry::Verdict { verdict: "H0".into(), llr: -3.0, pairs: 0 });
+    assert_eq!(host.next(), Next::Wait);
+    host.end(games[1], result(&games[1], 0));
+    assert_eq!(host.next(), Next::Wait);
+    host.end(games[0], Outcome::Aborted { by: AbortBy::Stopped });
+    let again = host.next();
+    assert!(matches!(again, Next::Game(game) if (game.index, game.attempt) == (0, 1)), "{again:?}");
+    host.end(games[0], result(&games[0], 0));
+    assert_eq!(host.next(), Next::Done);
+}
+
+#[test]
+fn draws_and_games_of_a_busy_machine_are_replayed_as_the_rule_says_and_no_others() {
+    let sennichite = Outcome::Draw { by: DrawBy::Sennichite };
+    let long = Outcome::Draw { by: DrawBy::MaxMoves };
+    let late = Outcome::loss(Color::Black, WinBy::Time);
+    let waited = referee::game::starved_text(std::time::Duration::from_millis(850));
+    let starved = format!("black: no reply within 400 ms\n  {waited}\n");
+    let rule = ReplayDraws { times: 2, ..ReplayDraws::default() };
+    let strict = ReplayDraws { only_sennichite: true, ..rule };
+    let busy = ReplayDraws { starved: true, ..ReplayDraws::default() };
+    for (rule, outcome, replays, is_replayed) in [
+        (rule, sennichite, 1, true),
+        (rule, sennichite, 2, false),
+        (rule, long, 1, true),
+        (rule, long, 2, false),
+        (strict, sennichite, 0, true),
+        (strict, long, 0, false),
+        (rule, late, 0, false),
+        (busy, late, 9, true),
+        (busy, late, 10, false),
+        (busy, sennichite, 0, false),
+        (busy, Outcome::loss(Color::Black, WinBy::Resignation), 0, false),
+        (busy, Outcome::Aborted { by: AbortBy::Stopped }, 0, false),
+    ] {
+        assert_eq!(rule.replays(outcome, &starved, replays), is_replayed, "{rule:?} {outcome} {replays}");
+    }
+}
+
+/// The openings of the first games of a stage that follows on others, and of those before, where each counts its own.
+#[test]
+fn openings_are_numbered_through_the_stages_by_game_by_pair_and_by_round() {
+    let stages = [
+        stage(Format::RoundRobin { cycles: 1 }, 2),
+        stage(Format::Gauntlet { challengers: 1, cycles: 1 }, 3),
+        stage(Format::Knockout { tie: Tie::MoreGames { extra: 1 } }, 2),
+        stage(Format::Random { rounds: 2 }, 1),
+    ];
+    let first = |per| {
+        let mut host = Host::new(&stages, 4, 1);
+        host.schedule = Schedule::new(&stages, 4, SEED, host.replay, per);
+        host.play(1, usize::MAX);
+        let mut first = BTreeMap::new();
+        for game in host.counted().values() {
+            first.entry(game.stage).or_insert(game.opening);
+        }
+        first.into_values().collect::<Vec<u64>>()
+    };
+    // 6 encounters of 2 games; 3 of 3 games, which are two pairs; 3 of 4 indices.
+    assert_eq!(first(OpeningsPer::Game), [0, 12, 21, 33]);
+    assert_eq!(first(OpeningsPer::Pair), [0, 6, 12, 18]);
+    // 3 rounds of a pair; 3 encounters in rounds of one of two tables: two rounds of two pairs; 2 rounds of two pairs.
+    assert_eq!(first(OpeningsPer::Round)[..2], [0, 3]);
+}

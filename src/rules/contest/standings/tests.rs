@@ -1,5 +1,5 @@
 use super::*;
-use crate::{schedule::Format, stage::Tie};
+use crate::{schedule::Format, scoring::Scoring, stage::Tie};
 use proptest::prelude::*;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
@@ -654,4 +654,357 @@ fn a_result_stays_from_which_pairings_have_followed() {
     standings.fold(&start(3, round(2, 2, 0, 2)));
     assert_eq!(standings.settled(&round(0, 1, 0, 1)), Some(Settled::Round(2)));
     assert_eq!(standings.settled(&round(2, 2, 0, 2)), None);
+}
+
+/// A game as tables see it.
+#[derive(Clone, Copy, Debug)]
+struct Played {
+    index: u64,
+    round: u32,
+    players: [u32; 2],
+    /// Twice the score of black.
+    black: u8,
+}
+
+/// Tie-breaks told from a list of games and byes, formula by formula as they are documented.
+struct Table<'a> {
+    games: &'a [Played],
+    byes: &'a [(u32, u32)],
+    players: u32,
+    /// Games of an encounter.
+    length: u64,
+    is_swiss: bool,
+    rules: &'a RankingRules,
+}
+
+impl Table<'_> {
+    fn worth(&self, game: &Played, player: u32) -> i64 {
+        let Scoring { win, draw, .. } = self.rules.scoring;
+        let color = usize::from(game.players[1] == player);
+        let own = if color == 0 { game.black } else { 2 - game.black };
+        [0, draw[color].in_thousandths(), win[color].in_thousandths()][usize::from(own)]
+    }
+
+    fn bye(&self) -> i64 {
+        self.rules.scoring.bye.in_thousandths() * self.length as i64
+    }
+
+    fn own(&self, player: u32) -> impl Iterator<Item = &Played> {
+        self.games.iter().filter(move |game| game.players.contains(&player))
+    }
+
+    fn byes_of(&self, player: u32) -> usize {
+        self.byes.iter().filter(|(_, other)| *other == player).count()
+    }
+
+    fn score(&self, player: u32) -> i64 {
+        let games: i64 = self.own(player).map(|game| self.worth(game, player)).sum();
+        games + self.byes_of(player) as i64 * self.bye()
+    }
+
+    /// The opponents, once for each encounter, with whether they scored less in it.
+    fn opponents(&self, player: u32) -> Vec<(u32, bool)> {
+        let other = |game: &Played| if game.players[0] == player { game.players[1] } else { game.players[0] };
+        let mut met: BTreeMap<(u64, u32), Vec<&Played>> = BTreeMap::new();
+        for game in self.own(player) {
+            let encounter = if self.is_swiss { game.index / self.length } else { 0 };
+            met.entry((encounter, other(game))).or_default().push(game);
+        }
+        met.iter()
+            .flat_map(|(&(_, opponent), games)| {
+                let sum = |player: u32| games.iter().map(|game| self.worth(game, player)).sum::<i64>();
+                let times = if self.is_swiss { 1 } else { games.len().div_ceil(self.length as usize) };
+                std::iter::repeat_n((opponent, sum(player) > sum(opponent)), times)
+            })
+            .collect()
+    }
+
+    fn buchholz(&self, player: u32) -> i64 {
+        let byes = if self.rules.bye_is_opponent { self.byes_of(player) as i64 } else { 0 };
+        let others: i64 = self.opponents(player).iter().map(|(other, _)| self.score(*other)).sum();
+        others + byes * self.score(player)
+    }
+
+    fn without_ends(mut scores: Vec<i64>) -> i64 {
+        scores.sort_unstable();
+        scores.iter().skip(1).rev().skip(1).sum()
+    }
+
+    fn value(&self, tie_break: TieBreak, player: u32) -> Option<i64> {
+        let opponents = self.opponents(player);
+        let byes = if self.rules.bye_is_opponent { self.byes_of(player) } else { 0 };
+        let level = |other: u32| self.score(other) == self.score(player);
+        Some(match tie_break {
+            TieBreak::Buchholz => self.buchholz(player),
+            TieBreak::Sosos => opponents.iter().map(|(other, _)| self.buchholz(*other)).sum(),
+            TieBreak::Median => {
+                let own = std::iter::repeat_n(self.score(player), byes);
+                Self::without_ends(opponents.iter().map(|(other, _)| self.score(*other)).chain(own).collect())
+            }
+            TieBreak::MedianOfBeaten => {
+                let beaten = opponents.iter().filter(|(_, beaten)| *beaten);
+                Self::without_ends(beaten.map(|(other, _)| self.score(*other)).collect())
+            }
+            TieBreak::SonnebornBerger => {
+                let of_game = |game: &Played| {
+                    let other = if game.players[0] == player { game.players[1] } else { game.players[0] };
+                    self.worth(game, player) * self.score(other)
+                };
+                let games: i64 = self.own(player).map(of_game).sum();
+                games + byes as i64 * self.bye() * self.score(player)
+            }
+            TieBreak::DirectEncounter => {
+                if (0..self.players).filter(|other| level(*other)).count() == 1 {
+                    return None;
+                }
+                let among = self.own(player).filter(|game| game.players.iter().all(|other| level(*other)));
+                among.map(|game| self.worth(game, player)).sum()
+            }
+            TieBreak::Wins | TieBreak::WinsAsWhite => {
+                let won = |game: &&Played| match game.players[0] == player {
+                    true => game.black == 2 && tie_break == TieBreak::Wins,
+                    false => game.black == 0,
+                };
+                self.own(player).filter(won).count() as i64
+            }
+            TieBreak::Progressive => {
+                let last = self.games.iter().map(|game| game.round).max().filter(|_| self.is_swiss)?;
+                let after = |round: u32| {
+                    let games = self.own(player).filter(|game| game.round <= round);
+                    let byes =
+                        self.byes.iter().filter(|(at, other)| *other == player && *at <= round).count();
+                    games.map(|game| self.worth(game, player)).sum::<i64>() + byes as i64 * self.bye()
+                };
+                (1..=last).map(after).sum()
+            }
+            TieBreak::Rating => return self.rules.ratings[player as usize].map(i64::from),
+            TieBreak::Seed => -i64::from(player) - 1,
+            TieBreak::Lot => return None,
+        })
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn every_tie_break_is_what_its_formula_makes_of_the_games(
+        swiss: bool,
+        players in 2..8_u32,
+        length in 1..4_u64,
+        rounds in 1..5_u32,
+        scoring in prop::array::uniform5(0..12_i64),
+        bye_is_opponent: bool,
+        results in prop::collection::vec(0..3_u8, 100),
+        lots in any::<u64>(),
+    ) {
+        let [win, win_as_white, draw, draw_as_white, bye] =
+            scoring.map(|tenths| Points::thousandths(100 * tenths));
+        let scoring = Scoring { win: [win, win_as_white], draw: [draw, draw_as_white], bye };
+        // Direct encounters first, so that the players who are level are those of equal score.
+        let order: Vec<TieBreak> = std::iter::once(TieBreak::DirectEncounter)
+            .chain(TieBreak::ALL.iter().copied().filter(|of| *of != TieBreak::DirectEncounter))
+            .collect();
+        let ratings = (0..players).map(|player| (player != 1).then_some(1500 + player)).collect();
+        let rules = RankingRules {
+            scoring,
+            tie_breaks: Some(order.clone()),
+            bye_is_opponent,
+            seed: lots,
+            ratings,
+            open: false,
+        };
+        let format = match swiss {
+            true => Format::Swiss { rounds },
+            false => Format::RoundRobin { cycles: rounds },
+        };
+        let stages = [stage(format, length as u32)];
+        let mut standings = Standings::new(&stages, players as usize).with_rules(rules.clone());
+        let (mut games, mut byes) = (vec![], vec![]);
+        let tables = u64::from(players / 2);
+        for round in 1..=rounds {
+            // Any pairing does: the players in an order that the round turns.
+            let mut order: Vec<u32> = (0..players).collect();
+            order.sort_unstable_by_key(|player| (player * 7 + round * (1 + lots as u32 % 5)) % 11 * 16 + player);
+            if players % 2 == 1 {
+                byes.push((round, order.pop().unwrap()));
+            }
+            for (table, two) in (0..).zip(order.chunks(2)) {
+                for game in 0..length {
+                    let index = (u64::from(round - 1) * tables + table) * length + game;
+                    let both = if game % 2 == 0 { [two[0], two[1]] } else { [two[1], two[0]] };
+                    games.push(Played { index, round, players: both, black: results[index as usize % 100] });
+                }
+            }
+        }
+        for &(round, player) in byes.iter().filter(|_| swiss) {
+            let half_points = 2 * length as u8;
+            standings.fold(&Entry::Bye { stage: 0, round, player: PlayerId(player), half_points });
+        }
+        for played in &games {
+            let outcome = [wins(Color::White), DRAW, wins(Color::Black)][usize::from(played.black)];
+            let [black, white] = played.players;
+            let pairing = Pairing { round: played.round, ..pairing(played.index, played.index, black, white) };
+            standings.fold(&end(pairing, outcome));
+        }
+        byes.retain(|_| swiss);
+        let table =
+            Table { games: &games, byes: &byes, players, length, is_swiss: swiss, rules: &rules };
+        let ranking = standings.ranking(0);
+        for row in &ranking {
+            let player = row.player.0;
+            prop_assert_eq!(row.points.in_thousandths(), table.score(player));
+            prop_assert_eq!(standings.points(row.player), row.points);
+            for tie_break in order.iter().copied().filter(|of| *of != TieBreak::Lot) {
+                prop_assert_eq!(row.tie_break(tie_break), table.value(tie_break, player), "{:?} of {}", tie_break, player);
+            }
+        }
+        let mut lots: Vec<_> = ranking.iter().filter_map(|row| row.tie_break(TieBreak::Lot)).collect();
+        lots.sort_unstable();
+        prop_assert_eq!(lots, (1..=i64::from(players)).map(|lot| -lot).rev().collect::<Vec<_>>());
+        // Points first, then each tie-break in its order, the greater being the better and none the worst.
+        let key = |row: &Row| (row.points, row.tie_breaks.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+        prop_assert!(ranking.windows(2).all(|two| key(&two[0]) > key(&two[1])), "no two are level after the seed");
+        prop_assert!(ranking.iter().zip(1..).all(|(row, rank)| row.rank == rank));
+    }
+}
+
+#[test]
+fn values_of_tie_breaks_are_written_in_their_unit() {
+    for (tie_break, value, text, number) in [
+        (TieBreak::Buchholz, 12_500, "12.5", 12.5),
+        (TieBreak::Sosos, 12_345, "12.345", 12.345),
+        (TieBreak::Median, 0, "0.0", 0.0),
+        (TieBreak::MedianOfBeaten, 1000, "1.0", 1.0),
+        (TieBreak::SonnebornBerger, 1_250_000, "1.25", 1.25),
+        (TieBreak::DirectEncounter, 500, "0.5", 0.5),
+        (TieBreak::Wins, 7, "7", 7.0),
+        (TieBreak::WinsAsWhite, 3, "3", 3.0),
+        (TieBreak::Progressive, 4500, "4.5", 4.5),
+        (TieBreak::Rating, 1800, "1800", 1800.0),
+        (TieBreak::Seed, -3, "3", 3.0),
+        (TieBreak::Lot, -1, "1", 1.0),
+    ] {
+        assert_eq!(tie_break.text(Some(value)), text, "{tie_break:?}");
+        let json = tie_breaks::in_json(&[(tie_break, Some(value)), (TieBreak::Lot, None)]);
+        assert_eq!(
+            json.get(tie_break.key()).copied().flatten().filter(|_| tie_break != TieBreak::Lot),
+            Some(number).filter(|_| tie_break != TieBreak::Lot)
+        );
+        assert_eq!(json[TieBreak::Lot.key()], None);
+        assert_eq!(tie_break.text(None), "-");
+        assert_eq!(
+            serde_json::from_value::<TieBreak>(serde_json::to_value(tie_break).unwrap()).unwrap(),
+            tie_break
+        );
+    }
+    assert!(serde_json::from_str::<TieBreak>("\"luck\"").is_err());
+}
+
+#[test]
+fn losses_on_time_are_counted_with_how_late_they_were_and_taken_back() {
+    let late = |evidence: &str| {
+        let game = pairing(0, 0, 0, 1);
+        GameEnded { evidence: evidence.to_owned(), ..GameEnded::new(GameId(1), game, black_wins(), 9) }
+    };
+    let waited = referee::game::starved_text(Duration::from_millis(850));
+    let mut losses = TimeLosses::default();
+    losses.add(&late("white: `7g7f` came after 203 ms of 200 ms\n"));
+    losses.add(&late("white: `7g7f` came after 201 ms of 200 ms\n"));
+    losses.add(&late(&format!("white: no reply within 400 ms\n  {waited}\n")));
+    losses.add(&GameEnded::new(GameId(1), pairing(0, 0, 0, 1), DRAW, 9));
+    let latest = Duration::from_millis(3);
+    assert_eq!(losses, TimeLosses { games: 3, replied: 2, latest, starved: 1 });
+    losses.take_back(DRAW);
+    assert_eq!(losses.games, 3);
+    losses.take_back(black_wins());
+    assert_eq!(losses, TimeLosses { games: 2, replied: 2, latest, starved: 1 });
+    losses.take_back(black_wins());
+    losses.take_back(black_wins());
+    assert_eq!(losses, TimeLosses { games: 0, replied: 0, latest, starved: 0 });
+}
+
+#[test]
+fn a_verdict_says_what_it_rests_on() {
+    let words = |verdict: &str, llr, pairs| Verdict { verdict: verdict.to_owned(), llr, pairs }.words();
+    assert_eq!(words("H1", 2.956, 120), "verdict after 120 pairs: H1 (LLR 2.96)");
+    assert_eq!(words("H0", -2.95, 1), "verdict after 1 pair: H0 (LLR -2.95)");
+    assert_eq!(words(BY_FAULTS, 3.0, 8), "no verdict after 8 pairs: faults decided (LLR 3.00)");
+    assert_eq!(words(PRECISE, 0.0, 800), "Elo is known well enough after 800 pairs");
+}
+
+#[test]
+fn what_follows_from_a_result_settles_it_by_round_by_verdict_and_by_stage() {
+    let stages = [
+        stage(Format::RoundRobin { cycles: 2 }, 1),
+        Stage { entrants: Some(2), ..stage(Format::Sprt { max_games: 10 }, 2) },
+        Stage { entrants: Some(2), ..stage(Format::RoundRobin { cycles: 1 }, 1) },
+    ];
+    let mut standings = Standings::new(&stages, 3);
+    let at = |stage, round| Pairing { stage, round, ..pairing(0, 0, 0, 1) };
+    assert_eq!((standings.now(), standings.settled(&at(0, 1))), ((0, 0), None));
+    standings.fold(&start(1, at(0, 1)));
+    standings.fold(&start(2, Pairing { index: 1, ..at(0, 2) }));
+    assert_eq!(standings.settled(&at(0, 1)), None, "a round robin follows from no result");
+    assert_eq!(standings.now(), (0, 2));
+    standings.fold(&start(3, at(1, 1)));
+    assert_eq!((standings.now(), standings.settled(&at(0, 1))), ((1, 1), Some(Settled::Stage(2))));
+    assert_eq!(standings.settled(&at(1, 1)), None);
+    standings.fold(&Entry::Verdict { verdict: "H1".to_owned(), llr: 3.0, pairs: 9 });
+    assert_eq!(standings.settled(&at(1, 1)), Some(Settled::Verdict));
+    standings.fold(&start(4, at(2, 1)));
+    assert_eq!(
+        standings.settled(&at(0, 1)),
+        Some(Settled::Stage(2)),
+        "the next one, whatever else has begun"
+    );
+    assert_eq!(standings.settled(&at(1, 1)), Some(Settled::Stage(3)));
+    assert!(!standings.follows_results(&at(0, 1)) && !standings.follows_results(&at(9, 1)));
+    standings.fold(&Entry::Bye { stage: 2, round: 5, player: PlayerId(0), half_points: 2 });
+    assert_eq!(standings.now(), (2, 5), "a bye is of a round, too");
+}
+
+#[test]
+fn pairings_are_given_for_the_next_round_of_a_swiss_and_for_no_other() {
+    let stages = [stage(Format::Swiss { rounds: 3 }, 1), stage(Format::RoundRobin { cycles: 1 }, 1)];
+    let standings = Standings::new(&stages, 4);
+    let next = [(0, 0), (0, 2), (0, 3), (1, 0), (7, 0)].map(|paired| standings.round_to_pair(paired));
+    assert_eq!(next, [Some(1), Some(3), None, None, None]);
+}
+
+#[test]
+fn an_arbiter_places_level_players_and_nobody_else() {
+    let placed = |above: u32, below: u32, holds| {
+        let (player, below) = (PlayerId(above), PlayerId(below));
+        let action =
+            Action::Placed { player, name: String::new(), below, other: String::new(), stage: 0, holds };
+        let (by, reason) = ("kai".to_owned(), String::new());
+        Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action }))
+    };
+    // 0 and 1 are level with one point each, 2 and 3 without.
+    let games = [(0, 2, black_wins()), (1, 3, black_wins())];
+    let mut standings = single_games(Format::RoundRobin { cycles: 1 }, 4, &games);
+    let ranks = |standings: &Standings| {
+        standings.ranking(0).iter().map(|row| (row.player.0, row.rank, row.placed)).collect::<Vec<_>>()
+    };
+    assert_eq!(ranks(&standings), [(0, 1, 0), (1, 1, 0), (2, 3, 0), (3, 3, 0)]);
+    assert!(!standings.is_decided(0));
+    standings.fold(&placed(1, 0, true));
+    standings.fold(&placed(3, 0, true));
+    assert!(standings.is_decided(0) && !standings.is_decided(1));
+    assert_eq!(ranks(&standings), [(1, 1, 1), (0, 2, -1), (2, 3, 0), (3, 3, 0)], "3 is not level with 0");
+    standings.fold(&placed(1, 0, false));
+    assert_eq!(ranks(&standings)[0], (0, 1, 0));
+}
+
+#[test]
+fn a_score_is_the_share_of_the_points_and_a_draw_is_half_of_one() {
+    let games = Wdl { wins: 3, draws: 1, losses: 1 };
+    assert_eq!((games.games(), games.half_points(), games.score()), (5, 7, Some(0.7)));
+    assert_eq!((games.reversed().score(), Wdl::default().score()), (Some(0.3), None));
+    assert_eq!(games + Wdl { wins: 1, draws: 2, losses: 4 }, Wdl { wins: 4, draws: 3, losses: 5 });
+    let scoring = Scoring::default();
+    let worth = [0, 1, 2].map(|half_points| scoring.half_points(Color::White, half_points).in_thousandths());
+    assert_eq!(worth, [0, 500, 1000]);
+    assert_eq!([1, 2, 5].map(|half_points| scoring.byes(half_points).in_thousandths()), [500, 1000, 2500]);
 }

@@ -122,3 +122,60 @@ fn a_precision_is_a_number_of_elo() {
     assert_eq!(fault("0 elo"), "0 Elo is not between 0.1 and 400");
     assert_eq!(fault("401 elo"), "401 Elo is not between 0.1 and 400");
 }
+
+#[test]
+fn a_difference_is_far_only_if_the_estimate_and_its_nearer_end_are_both_beyond() {
+    let known = |elo, low, high| Known { elo, low, high }.is_far();
+    assert!(known(None, Some(400.0), None), "every pair was won");
+    assert!(!known(None, Some(399.9), None) && !known(None, None, None));
+    assert!(known(None, None, Some(-400.0)) && !known(None, None, Some(-399.9)));
+    assert!(known(Some(798.25), Some(400.0), Some(1500.0)) && !known(Some(798.2), Some(400.0), Some(1500.0)));
+    assert!(
+        known(Some(-800.0), Some(-1500.0), Some(-400.0)) && !known(Some(-798.2), Some(-1500.0), Some(-400.0))
+    );
+    assert!(!known(Some(900.0), None, None) && !known(Some(900.0), Some(399.0), Some(2000.0)));
+    assert!(!known(Some(900.0), Some(-900.0), Some(-500.0)), "the ends are of the other side");
+}
+
+#[test]
+fn the_error_is_the_larger_distance_and_unknown_while_an_end_is() {
+    let error = |elo, low, high| Known { elo, low, high }.error();
+    assert_eq!(error(Some(10.0), Some(4.0), Some(13.0)), Some(6.0));
+    assert_eq!(error(Some(10.0), Some(8.0), Some(17.0)), Some(7.0));
+    assert_eq!(
+        [
+            error(None, Some(1.0), Some(2.0)),
+            error(Some(1.0), None, Some(2.0)),
+            error(Some(1.0), Some(0.0), None)
+        ],
+        [None; 3]
+    );
+}
+
+#[test]
+fn a_test_of_precision_ends_when_it_is_reached_or_out_of_reach() {
+    let precision = Precision::new(30.0).unwrap();
+    let verdict = |pentanomial| precision.verdict_on(&TestCounts { pentanomial, ..TestCounts::default() });
+    assert_eq!(verdict([0; 5]), None);
+    assert_eq!(verdict([100, 10, 200, 12, 100]), None);
+    assert_eq!(verdict([2000, 100, 4000, 120, 2000]), Some(PRECISE));
+    assert_eq!((verdict([0, 0, 0, 0, 2000]), verdict([2000, 0, 0, 0, 0])), (Some(PRECISE), Some(PRECISE)));
+    assert_eq!(verdict([0, 0, 0, 0, 5]), None);
+}
+
+/// The shares of the capital sum to the whole of it, whatever is asked for: otherwise the error would be another.
+#[test]
+fn stakes_are_shares_of_one_capital_and_leave_something_of_it() {
+    for error in [0.1, 5.0, 20.0, 400.0] {
+        for mean in [0.01, 0.3, 0.5, 0.99] {
+            let stakes = Precision(error).stakes(mean);
+            let whole: f64 = stakes.iter().map(|(weight, _)| weight).sum();
+            assert!((whole - 1.0).abs() < 1e-12, "{whole}");
+            assert!(stakes.iter().all(|(_, stake)| (0.0..=BOLDEST).contains(stake)), "{stakes:?}");
+            assert!(stakes.is_sorted_by(|one, other| one.1 <= other.1));
+            let middle = 2.0 * error / ELO_PER_NAT * mean;
+            assert!((stakes[4].1 - middle.min(BOLDEST)).abs() < 1e-12, "{stakes:?}");
+            assert!(stakes[4].0 > stakes[3].0 && (stakes[3].0 - stakes[5].0).abs() < 1e-15);
+        }
+    }
+}

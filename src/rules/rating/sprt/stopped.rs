@@ -338,4 +338,110 @@ mod tests {
             }
         }
     }
+
+    /// Φ(x) far out by its asymptotic series, to a part in x⁶.
+    fn far_cdf(x: f64) -> f64 {
+        let (square, density) = (x * x, (-x * x / 2.0).exp() / (2.0 * PI).sqrt());
+        density / -x * (1.0 - 1.0 / square + 3.0 / square.powi(2) - 15.0 / square.powi(3))
+    }
+
+    #[test]
+    fn the_tail_of_a_scaled_distribution_goes_on_where_the_factor_overflows() {
+        for x in [-19.0, -19.999, -20.0, -20.001, -25.0, -30.0] {
+            for factor in [0.0, 3.0, 40.0] {
+                let expected = f64::exp(factor) * far_cdf(x);
+                let got = scaled_cdf(factor, x);
+                assert!((got / expected - 1.0).abs() < 3e-5, "{factor} {x}: {got} is not {expected}");
+            }
+        }
+        // e^2000 overflows and Φ(-63.3) vanishes; their product does neither.
+        let x = -(4000.0_f64).sqrt();
+        let (product, known) = (scaled_cdf(2000.0, x), 1.0 / (-x * (2.0 * PI).sqrt()) * (1.0 - 1.0 / 4000.0));
+        assert!((product / known - 1.0).abs() < 1e-9, "{product} {known}");
+        assert_near(scaled_cdf(0.0, 0.0), 0.5, 1e-15);
+        assert_near(scaled_cdf(2.0, 1.0), 2.0_f64.exp() * 0.841_344_746_068_543, 1e-9);
+    }
+
+    /// The same walk in small steps on a lattice: a worse outcome is one absorbed below before, or below `at` then; of those
+    /// still on their way when `at` is a bound, those that end below later.
+    fn by_steps(walk: &Walk, drift: f64, time: f64, at: f64) -> f64 {
+        const CELLS: usize = 240;
+        let width = walk.upper - walk.lower;
+        let cell = width / CELLS as f64;
+        // A step of one cell either way, or none: a third of the time to stay keeps the lattice smooth.
+        let dt = cell * cell / walk.variance * (2.0 / 3.0);
+        let lean = drift * dt / cell;
+        let (up, down) = (1.0 / 3.0 + lean / 2.0, 1.0 / 3.0 - lean / 2.0);
+        let start = (-walk.lower / cell).round() as usize;
+        let mut here = vec![0.0; CELLS + 1];
+        here[start] = 1.0;
+        let mut below = 0.0;
+        for _ in 0..(time / dt).round() as usize {
+            let mut next = vec![0.0; CELLS + 1];
+            for place in 1..CELLS {
+                next[place + 1] += here[place] * up;
+                next[place - 1] += here[place] * down;
+                next[place] += here[place] / 3.0;
+            }
+            below += next[0];
+            (next[0], next[CELLS]) = (0.0, 0.0);
+            here = next;
+        }
+        let mark = (at - walk.lower) / cell;
+        let under = here.iter().enumerate().map(|(place, share)| {
+            let place = place as f64;
+            share * if (place - mark).abs() < 0.5 { 0.5 } else { f64::from(u8::from(place < mark)) }
+        });
+        below + under.sum::<f64>()
+    }
+
+    #[test]
+    fn a_walk_on_a_lattice_of_small_steps_ends_as_often_at_a_worse_place() {
+        let walk = Walk { lower: -2.25, upper: 2.89, variance: 0.01 };
+        for time in [60.0, 200.0, 900.0] {
+            for drift in [-0.01, -0.003, 0.0, 0.006] {
+                for at in [-1.0, 0.5, 2.0] {
+                    let [got, stepped] =
+                        [walk.probability_of_worse(drift, time, at), by_steps(&walk, drift, time, at)];
+                    // What is still on its way and ends at the lower bound later is worse, too, where `at` is above it.
+                    assert!(got >= stepped - 0.01, "{time} {drift} {at}: {got} {stepped}");
+                    if time < 100.0 {
+                        assert_near(got, stepped, 0.01);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_with_a_drift_is_ruined_as_the_formula_of_the_gambler_has_it() {
+        for (pull, start, width) in [(0.3, 1.0, 4.0), (-0.3, 1.0, 4.0), (0.3, 3.0, 4.0), (-2.0, 0.5, 1.5)] {
+            let power = |x: f64| (-2.0 * pull * x).exp();
+            let expected = (power(start) - power(width)) / (1.0 - power(width));
+            assert_near(ruin(pull, start, width), expected, 1e-12);
+        }
+    }
+
+    #[test]
+    fn games_that_were_all_won_are_the_lost_ones_mirrored_and_with_few_points_the_interval_is_the_exact_one()
+    {
+        let test = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+        let of = |losses, draws, wins| {
+            let counts = Counts::from(Trinomial { losses, draws, wins });
+            (test.estimate(&counts).unwrap().unwrap(), elo_interval(&counts))
+        };
+        let (won, lost) = (of(0, 0, 5).0, of(5, 0, 0).0);
+        assert_near(won.elo, -lost.elo, 1e-9);
+        assert_near(won.los + lost.los, 1.0, 1e-12);
+        assert_eq!((won.high, lost.low), (None, None));
+        assert_near(won.low.unwrap(), -lost.high.unwrap(), 1e-9);
+        // Four and a half points of the weaker side are few, five are not.
+        let (few, exact) = of(3, 3, 40);
+        assert!(few.low.unwrap() <= exact.low.unwrap() && few.high.unwrap() >= exact.high.unwrap());
+        let (many, exact) = of(4, 2, 40);
+        assert!(
+            many.low.unwrap() > exact.low.unwrap() || many.high.unwrap() < exact.high.unwrap(),
+            "{many:?} {exact:?}"
+        );
+    }
 }

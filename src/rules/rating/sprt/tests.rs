@@ -171,3 +171,42 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_verdict_on_pairs_heeds_the_ones_that_faults_have_decided() {
+    let test = test(Normalized, 0.0, 20.0);
+    let counts =
+        |pentanomial, without_faults| TestCounts { pentanomial, without_faults, ..TestCounts::default() };
+    let (won, lost, level) = ([0, 20, 300, 200, 40], [40, 200, 300, 20, 0], [5, 20, 40, 21, 5]);
+    let word = |counts: &TestCounts, heeds| test.verdict_on(counts, heeds).map(|(word, _)| word);
+    for (pairs, without, heeding, heedless) in [
+        (won, won, Some("H1"), Some("H1")),
+        (won, lost, Some(BY_FAULTS), Some("H1")),
+        (won, [0; 5], Some(BY_FAULTS), Some("H1")), // nothing leans to no side
+        (won, [0, 20, 300, 190, 40], Some("H1"), Some("H1")),
+        (lost, lost, Some("H0"), Some("H0")),
+        (lost, won, Some(BY_FAULTS), Some("H0")),
+        (lost, [40, 190, 300, 20, 0], Some("H0"), Some("H0")),
+        (level, won, None, None),
+    ] {
+        let counts = counts(pairs, without);
+        assert_eq!((word(&counts, true), word(&counts, false)), (heeding, heedless), "{counts:?}");
+    }
+    let (_, llr) = test.verdict_on(&counts(won, won), true).unwrap();
+    assert_eq!(llr, test.llr(&pairs(won)).unwrap());
+}
+
+#[test]
+fn the_edges_of_what_a_test_may_ask_for_are_accepted() {
+    for (model, elo0, elo1) in
+        [(Normalized, -400.0, 400.0), (Logistic, -1000.0, 1000.0), (BayesElo, 0.0, 0.001)]
+    {
+        assert!(Sprt::new(model, elo0, elo1, 0.05, 0.05).is_ok(), "{model:?}");
+    }
+    assert!(Sprt::new(Normalized, 0.0, 0.000_9, 0.05, 0.05).is_err());
+    assert!(Sprt::new(Normalized, 0.0, 5.0, 0.499, 1e-300).is_ok());
+    assert!(
+        Sprt::new(Normalized, 0.0, 5.0, 0.5, 0.05).is_err()
+            && Sprt::new(Normalized, 0.0, 5.0, 0.05, 9e-301).is_err()
+    );
+}

@@ -49,4 +49,24 @@ mod tests {
         assert!(walk.points.last().is_some_and(|&(pairs, llr)| pairs > 4900 && llr > 0.0));
         assert!(walk.points.is_sorted_by_key(|&(pairs, _)| pairs));
     }
+
+    #[test]
+    fn every_pair_is_a_point_until_there_are_too_many_and_then_every_second_one() {
+        let test = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+        let mut walk = Walk::default();
+        let after = |walk: &mut Walk, pairs: u64| {
+            walk.step(
+                &test,
+                &TestCounts { pairs, pentanomial: [0, pairs, 0, pairs, 0], ..TestCounts::default() },
+            );
+            walk.points.len()
+        };
+        assert!((1..512).all(|pair| after(&mut walk, pair) == pair as usize));
+        assert_eq!(after(&mut walk, 512), 256, "the even ones stay");
+        assert!(walk.points.iter().all(|(pairs, _)| pairs % 2 == 0));
+        assert_eq!([513, 514].map(|pair| after(&mut walk, pair)), [256, 257]);
+        // A ruling takes the test back to a pair: it and the later points are gone, and come again.
+        assert_eq!(after(&mut walk, 500), 250);
+        assert_eq!(walk.points.last().map(|(pairs, _)| *pairs), Some(500));
+    }
 }

@@ -269,3 +269,191 @@ fn what_has_passed_of_our_turn_is_kept_from_our_seat() {
     let told = game.handle(ruled(White, mv("8c8d"), 2));
     assert_eq!(asked(&told).left[0], secs(300) - lag, "the next turn has all of its time");
 }
+
+fn ended(outputs: &[Output]) -> &str {
+    match outputs.last() {
+        Some(Output::Ended(_, why)) => why,
+        other => panic!("it goes on: {other:?}"),
+    }
+}
+
+fn over(outcome: Outcome) -> Input {
+    let words = "#RESIGN #LOSE".to_owned();
+    Input::Reply(White, Reply::Ruled(Ruling::Ended { outcome, words }))
+}
+
+#[test]
+fn a_seat_that_may_not_begin_anew_aborts_a_game_before_its_start_and_resigns_a_running_one() {
+    let none = ServerRuled { restarts: 0, ..terms() };
+    let (mut game, _) = Game::start_under(setup(EVEN), Authority::Server(none)).unwrap();
+    assert_eq!(ended(&game.handle(gone(Black))), "it is gone");
+    assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::NotStarted }));
+    let (mut game, _) = begun(EVEN, none);
+    let outputs = game.handle(gone(Black));
+    assert!(submits(&outputs, &Said::Resign));
+    let fault = "it is gone; it is not started again: resigned";
+    assert_eq!(outputs[0], Output::Fault(Black, fault.to_owned()));
+    // The server knows the resignation alone; the record has the fault before its words.
+    let lost = Outcome::loss(Black, WinBy::Resignation);
+    assert_eq!(ended(&game.handle(over(lost))), format!("black: {fault}\n#RESIGN #LOSE"));
+    let (mut game, _) = begun(EVEN, none);
+    game.handle(gone(Black));
+    let other = Outcome::loss(White, WinBy::Time);
+    assert_eq!(ended(&game.handle(over(other))), "#RESIGN #LOSE", "it ended otherwise");
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(Said::Resign));
+    assert_eq!(ended(&game.handle(over(lost))), "#RESIGN #LOSE", "no fault, no reason");
+}
+
+#[test]
+fn a_seat_may_begin_anew_before_the_game_as_often_as_in_it() {
+    let (mut game, _) =
+        Game::start_under(setup(EVEN), Authority::Server(ServerRuled { restarts: 2, ..terms() })).unwrap();
+    for _ in 0..2 {
+        let outputs = game.handle(gone(Black));
+        assert!(matches!(outputs[..], [Output::Fault(Black, _), Output::Tell(Black, Order::NewGame { .. })]));
+    }
+    let called = game.handle(Input::Reply(Black, Reply::Ready));
+    assert!(matches!(called[..], [Output::Tell(White, Order::NewGame { color: White, .. })]), "{called:?}");
+    let started = game.handle(Input::Reply(White, Reply::Ready));
+    assert!(matches!(started[..], [Output::Started, Output::Tell(Black, Order::Go { .. })]), "asked once");
+    assert!(game.handle(Input::Reply(Black, Reply::Ready)).is_empty(), "it had not gone");
+}
+
+#[test]
+fn a_game_that_ends_without_a_ruling_says_whether_we_had_resigned() {
+    let resigned = "we had resigned, which the server did not confirm but may count as a loss; ";
+    for (said, prefix) in [(None, ""), (Some(mv("7g7f")), ""), (Some(Said::Resign), resigned)] {
+        let (mut game, _) = begun(EVEN, terms());
+        said.into_iter().for_each(|said| _ = game.handle(answer(said)));
+        let outputs = game.handle(gone(White));
+        assert_eq!(ended(&outputs), format!("{prefix}it is gone"));
+        assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::Server }));
+    }
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(Input::Stop);
+    assert_eq!(ended(&game.handle(Input::FlagFell)), resigned);
+}
+
+#[test]
+fn before_the_game_a_stop_and_a_rejection_abort_it_and_the_operator_never_rules_it() {
+    let prepared = || Game::start_under(setup(EVEN), Authority::Server(terms())).unwrap().0;
+    for (input, by, why) in [
+        (Input::Stop, AbortBy::Stopped, ""),
+        (Input::FlagFell, AbortBy::Stopped, ""),
+        (
+            Input::Reply(White, Reply::Ruled(Ruling::Rejected("by taka".to_owned()))),
+            AbortBy::NotStarted,
+            "by taka",
+        ),
+        (gone(White), AbortBy::Server, "it is gone"),
+    ] {
+        let mut game = prepared();
+        assert_eq!(ended(&game.handle(input)), why);
+        assert_eq!(game.outcome(), Some(Outcome::Aborted { by }));
+        assert!(game.handle(Input::Stop).is_empty() && game.is_ruled_elsewhere());
+    }
+    let ruling = Input::Ruled(Outcome::loss(Black, WinBy::Ruling), "by hand".to_owned());
+    let (mut game, _) = begun(EVEN, terms());
+    assert!(game.handle(ruling.clone()).is_empty() && !game.is_over());
+    let mut game = prepared();
+    assert!(
+        game.handle(ruling).is_empty() && game.handle(answer(Said::Resign)).is_empty() && !game.is_over()
+    );
+}
+
+#[test]
+fn an_answer_that_nobody_asked_for_is_a_fault_and_goes_nowhere() {
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(mv("7g7f")));
+    let twice = game.handle(answer(mv("2g2f")));
+    assert_eq!(twice, [Output::Fault(Black, "`2g2f` came unasked".to_owned())]);
+    game.handle(ruled(Black, mv("7g7f"), 1));
+    let out_of_turn = game.handle(answer(mv("2g2f")));
+    assert_eq!(out_of_turn, [Output::Fault(Black, "`2g2f` came unasked".to_owned())]);
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(Input::Stop);
+    let late = game.handle(answer(mv("2g2f")));
+    assert_eq!(late, [Output::Fault(Black, "`2g2f` came after the resignation".to_owned())]);
+    // The seat of the server answers no question of ours.
+    let Input::Reply(_, reply) = answer(mv("7g7f")) else { panic!() };
+    assert!(game.handle(Input::Reply(White, reply)).is_empty());
+}
+
+#[test]
+fn who_ponders_has_the_clocks_as_the_server_left_them_unless_the_game_is_being_left() {
+    let pondered = |stop: bool| {
+        let (mut game, _) = begun(EVEN, terms());
+        let said = mv("7g7f");
+        let reply = Answer { said, elapsed: secs(3), ponders: true, thought: None };
+        game.handle(Input::Reply(Black, Reply::Answer(reply)));
+        if stop {
+            game.handle(Input::Stop);
+            // What had been submitted before the resignation is what the server has ruled on.
+            return game.handle(ruled(White, mv("3c3d"), 1));
+        }
+        game.handle(ruled(Black, mv("7g7f"), 5))
+    };
+    let outputs = pondered(false);
+    let Some(Output::Tell(Black, Order::Ponder(budget))) = outputs.last() else { panic!("{outputs:?}") };
+    assert_eq!(budget.left, [secs(305) - Duration::from_millis(500), secs(300)]);
+    assert!(!pondered(true).iter().any(|output| matches!(output, Output::Tell(Black, Order::Ponder(_)))));
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(mv("7g7f")));
+    let silent = game.handle(ruled(Black, mv("7g7f"), 5));
+    assert!(matches!(silent[..], [Output::Happened(_)]), "nothing was said of pondering: {silent:?}");
+}
+
+#[test]
+fn a_move_of_the_wrong_side_and_a_word_that_is_no_move_end_the_game_with_what_is_wrong() {
+    let fault = |input| {
+        let (mut game, _) = begun(EVEN, terms());
+        game.handle(answer(mv("7g7f")));
+        ended(&game.handle(input)).to_owned()
+    };
+    assert_eq!(
+        fault(ruled(White, mv("3c3d"), 1)),
+        "the server lets `3c3d` stand, but: it is not that side's turn"
+    );
+    assert_eq!(
+        fault(ruled(Black, mv("2g2f"), 1)),
+        "the server lets `2g2f` stand, but: that was not submitted"
+    );
+    let unreadable = Said::Unreadable("+7776XX".to_owned());
+    assert_eq!(
+        fault(ruled(Black, unreadable, 1)),
+        "the server lets `+7776XX` stand, but: illegal-move:unreadable"
+    );
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(mv("7g7f")));
+    game.handle(ruled(Black, mv("7g7f"), 1));
+    let illegal = game.handle(ruled(White, mv("3c3e"), 1));
+    assert_eq!(ended(&illegal), "the server lets `3c3e` stand, but: illegal-move:unreachable");
+}
+
+#[test]
+fn our_seat_may_have_white() {
+    let ours = ServerRuled { server: Black, ..terms() };
+    let (mut game, calls) = Game::start_under(setup(EVEN), Authority::Server(ours)).unwrap();
+    assert!(matches!(calls[..], [Output::Tell(White, Order::NewGame { color: White, .. })]), "{calls:?}");
+    game.handle(Input::Reply(White, Reply::Ready));
+    let started = game.handle(Input::Reply(Black, Reply::Ready));
+    assert_eq!(started, [Output::Started], "black, who is on the server, begins");
+    let lag = Duration::from_millis(500);
+    let moved = RuledMove {
+        color: Black,
+        said: mv("7g7f"),
+        raw: "+7776FU".to_owned(),
+        charged: None,
+        elapsed: Duration::from_millis(4900),
+        lag,
+        passed: Duration::ZERO,
+    };
+    let told = game.handle(Input::Reply(Black, Reply::Ruled(Ruling::Moved(moved))));
+    let [Output::Happened(Entry::Moved(moved)), Output::Tell(White, Order::Go { budget, .. })] = &told[..]
+    else {
+        panic!("{told:?}")
+    };
+    assert_eq!((moved.charged, moved.elapsed, moved.left), (secs(4), Duration::from_millis(4900), secs(306)));
+    assert_eq!(budget.left, [secs(306), secs(300) - lag]);
+}

@@ -95,4 +95,44 @@ mod tests {
         );
         assert_eq!(words("lnsgkgsnl/7b1/pppppp+Rpp/9/9/9/PPPPPPP1P/1B7/LNSGKGSNL w r 1"), "free - free");
     }
+
+    /// A board of kings and rooks on these files.
+    fn board(black: u32, white: u32) -> String {
+        let rank = |piece: char, file: u32| {
+            let gap = |empty: u32| if empty == 0 { String::new() } else { empty.to_string() };
+            format!("{}{piece}{}", gap(9 - file), gap(file - 1))
+        };
+        format!("4k4/{}/9/9/9/9/9/{}/4K4 b - 1", rank('r', white), rank('R', black))
+    }
+
+    #[test]
+    fn a_rook_is_static_on_its_own_four_files_and_ranging_from_the_fifth_on() {
+        for file in 1..=9 {
+            let black = if file <= 4 { Rook::Static } else { Rook::Ranging };
+            let white = if file >= 6 { Rook::Static } else { Rook::Ranging };
+            let family = Family::of(&board(file, file));
+            assert_eq!((family.black, family.white), (black, white), "file {file}");
+        }
+    }
+
+    #[test]
+    fn a_rook_that_is_promoted_in_hand_or_one_of_two_is_free_and_a_promoted_neighbour_changes_nothing() {
+        let black = |rank: &str| Family::of(&format!("4k4/9/9/9/9/9/9/{rank}/4K4 b - 1")).black;
+        assert_eq!(black("7R1"), Rook::Static);
+        assert_eq!(black("7+R1"), Rook::Free);
+        assert_eq!(black("9"), Rook::Free);
+        assert_eq!(black("1R5R1"), Rook::Free);
+        assert_eq!(black("1+R5R1"), Rook::Static, "the other one is promoted");
+        assert_eq!(black("+B1+P3R2"), Rook::Static, "a promoted piece before it is another one");
+        assert_eq!(black("5+PR2"), Rook::Static);
+        assert_eq!(black("PPPPRPPPP"), Rook::Ranging);
+        assert_eq!(black("PPPPPRPPP"), Rook::Static);
+    }
+
+    #[test]
+    fn bishops_are_exchanged_when_one_is_in_a_hand_and_not_when_a_side_to_move_is_called_b() {
+        let exchanged =
+            |hands: &str| Family::of(&format!("4k4/9/9/9/9/9/9/7R1/4K4 b {hands} 1")).bishops_exchanged;
+        assert_eq!(["-", "b", "B", "2P", "Bb"].map(exchanged), [false, true, true, false, true]);
+    }
 }

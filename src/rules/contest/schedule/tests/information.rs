@@ -120,3 +120,144 @@ fn a_resumed_league_plays_the_same_encounters() {
         assert_eq!(schedule.next(&standings), Next::Game(*pairing));
     }
 }
+
+/// What the documentation says of a round, with every covariance inverted anew instead of being updated.
+mod reference {
+    use super::*;
+    use nalgebra::DMatrix;
+    use rating::{CrossTable, ELO_PER_NAT, Results, Z_95};
+
+    pub struct Round {
+        information: DMatrix<f64>,
+        of_game: DMatrix<f64>,
+        games: f64,
+    }
+
+    fn said_by_a_game(elo: f64) -> f64 {
+        score_of_elo(elo) * score_of_elo(-elo)
+    }
+
+    fn variance(covariance: &DMatrix<f64>, a: usize, b: usize) -> f64 {
+        covariance[(a, a)] + covariance[(b, b)] - 2.0 * covariance[(a, b)]
+    }
+
+    fn add(information: &mut DMatrix<f64>, a: usize, b: usize, weight: f64) {
+        for (row, column, sign) in [(a, a, 1.0), (b, b, 1.0), (a, b, -1.0), (b, a, -1.0)] {
+            information[(row, column)] += sign * weight;
+        }
+    }
+
+    /// A quarter on the diagonal is the game against the field.
+    fn of_all(players: usize, met: &[Pairing], of_game: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut information = DMatrix::from_diagonal_element(players, players, 0.25);
+        for game in met {
+            let (a, b) = (game.black.index(), game.white.index());
+            add(&mut information, a, b, of_game[(a, b)]);
+        }
+        information
+    }
+
+    impl Round {
+        pub fn after(players: usize, games: u32, met: &[Pairing], year: u64) -> Self {
+            let mut table = CrossTable::new(players);
+            let share = 0.5 / players as f64;
+            for a in 0..players {
+                for b in 0..a {
+                    let even = Results { black_wins: share, draws: 0.0, white_wins: share };
+                    table.add(a, b, even).unwrap();
+                }
+            }
+            for game in met {
+                let half_points = result(game, year).black_half_points().unwrap();
+                let [black_wins, draws, white_wins] =
+                    [2, 1, 0].map(|of| f64::from(u8::from(of == half_points)));
+                table
+                    .add(game.black.index(), game.white.index(), Results { black_wins, draws, white_wins })
+                    .unwrap();
+            }
+            let ratings = fit(&table);
+            let elo = |player: usize| ratings.players[player].elo.value().unwrap();
+            let apart = |a: usize, b: usize| (elo(a) - elo(b)).abs();
+            let plain = DMatrix::from_fn(players, players, |a, b| said_by_a_game(apart(a, b)));
+            let first = of_all(players, met, &plain).try_inverse().unwrap();
+            let of_game = DMatrix::from_fn(players, players, |a, b| {
+                let error = Z_95 * ELO_PER_NAT * variance(&first, a, b).max(0.0).sqrt();
+                said_by_a_game((apart(a, b) - error).max(0.0))
+            });
+            Self { information: of_all(players, met, &of_game), of_game, games: games.into() }
+        }
+
+        /// What an encounter takes off the sum of all variances.
+        pub fn gain(&self, a: usize, b: usize) -> f64 {
+            let sum = |information: &DMatrix<f64>| information.clone().try_inverse().unwrap().trace();
+            let mut after = self.information.clone();
+            add(&mut after, a, b, self.games * self.of_game[(a, b)]);
+            sum(&self.information) - sum(&after)
+        }
+
+        pub fn play(&mut self, a: usize, b: usize) {
+            add(&mut self.information, a, b, self.games * self.of_game[(a, b)]);
+        }
+    }
+}
+
+#[test]
+fn every_encounter_is_the_one_that_takes_most_off_the_sum_of_the_variances() {
+    for (players, games, year) in [(6, 2, 0), (7, 1, 4), (5, 3, 9)] {
+        let stage = Stage { format: Format::Information { rounds: 4 }, games, ..Stage::default() };
+        let mut host = Host::new(&[stage], players, 5);
+        host.year = year;
+        host.play(2, usize::MAX);
+        let counted: Vec<Pairing> = host.counted().into_values().collect();
+        let mut blacks = vec![0_u32; players];
+        let mut by_lot = [0, 0];
+        for round in 1..=4 {
+            let met: Vec<Pairing> = counted.iter().filter(|game| game.round < round).copied().collect();
+            let mut reference = reference::Round::after(players, games, &met, year);
+            let chosen: Vec<&Pairing> = counted
+                .iter()
+                .filter(|game| game.round == round && game.index.is_multiple_of(games.into()))
+                .collect();
+            assert_eq!(chosen.len(), players / 2);
+            for game in chosen {
+                let (black, white) = (game.black.index(), game.white.index());
+                let gain = reference.gain(black, white);
+                for a in 0..players {
+                    for b in 0..a {
+                        let other = reference.gain(a, b);
+                        assert!(
+                            gain >= other * (1.0 - 1e-6),
+                            "round {round}: {black}-{white} {gain}, {a}-{b} {other}"
+                        );
+                    }
+                }
+                assert!(blacks[black] <= blacks[white], "who had black less often has it");
+                by_lot[usize::from(black < white)] += u32::from(blacks[black] == blacks[white]);
+                blacks[black] += games.div_ceil(2);
+                blacks[white] += games / 2;
+                reference.play(black, white);
+            }
+        }
+        assert!(by_lot.iter().all(|lots| *lots > 0), "either of two may begin: {by_lot:?}");
+    }
+}
+
+#[test]
+fn who_has_withdrawn_is_chosen_only_if_fewer_than_two_others_are_left() {
+    use referee::operation::{Action, Operation};
+    let withdraw = |host: &mut Host, player: u32, round| {
+        let (player, name) = (PlayerId(player), String::new());
+        let action = Action::Withdrawn { player, name, stage: 0, round, holds: true };
+        let (by, reason) = ("arbiter".to_owned(), String::new());
+        host.tell(Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action })));
+    };
+    let players_of = |out: &[u32]| -> BTreeSet<u32> {
+        let mut host = Host::new(&[stage(2)], 4, 3);
+        out.iter().for_each(|player| withdraw(&mut host, *player, 0));
+        while matches!(host.next(), Next::Game(_)) {}
+        host.started.iter().flat_map(|game| [game.black.0, game.white.0]).collect()
+    };
+    assert_eq!(players_of(&[]), BTreeSet::from([0, 1, 2, 3]));
+    assert_eq!(players_of(&[1, 3]), BTreeSet::from([0, 2]));
+    assert!(players_of(&[0, 1, 3]).len() > 1, "one alone has no opponent");
+}

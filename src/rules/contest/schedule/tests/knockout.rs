@@ -63,3 +63,117 @@ fn a_level_encounter_has_two_more_games_at_a_time_and_then_the_higher_seed() {
     assert_eq!(host.next(), Next::Done);
     assert_eq!(host.standings.ranking(0)[0].player, PlayerId(0));
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The bracket is told from the games alone: each entrant's last round, and what each encounter came to.
+    #[test]
+    fn everybody_is_ranked_by_the_round_it_was_in_last_and_each_encounter_has_its_score(
+        players in 2..20_usize, games in 1..5_u32, extra in 0..3_u32, dice: u64,
+    ) {
+        let tie = if extra == 0 { Tie::HigherSeed } else { Tie::MoreGames { extra } };
+        let mut host = Host::new(&[stage(Format::Knockout { tie }, games)], players, dice);
+        host.year = dice;
+        host.play(3, usize::MAX);
+        let mut encounters: BTreeMap<(u32, PlayerId, PlayerId), Vec<Pairing>> = BTreeMap::new();
+        for game in host.counted().into_values() {
+            let key = (game.round, game.black.min(game.white), game.black.max(game.white));
+            encounters.entry(key).or_default().push(game);
+        }
+        let rounds = players.next_power_of_two().ilog2();
+        let full = players.next_power_of_two() >> 1;
+        let in_round = |round: u32| encounters.keys().filter(|key| key.0 == round).count();
+        prop_assert_eq!(in_round(1), players - full);
+        prop_assert!((2..=rounds).all(|round| in_round(round) == full >> (round - 1)));
+        let mut reached = vec![1; players];
+        let mut decided = vec![];
+        for (&(round, higher, lower), met) in &encounters {
+            let half_points = |player: PlayerId| -> u64 {
+                let color = |game: &Pairing| if game.black == player { Color::Black } else { Color::White };
+                met.iter().map(|game| u64::from(result(game, dice).half_points(color(game)).unwrap())).sum()
+            };
+            let points = [half_points(higher), half_points(lower)];
+            let winner_first = if points[0] >= points[1] { [higher, lower] } else { [lower, higher] };
+            for player in winner_first {
+                reached[player.index()] = reached[player.index()].max(round);
+            }
+            reached[winner_first[0].index()] = reached[winner_first[0].index()].max(round + 1);
+            let extra = (met.len() as u64).saturating_sub(u64::from(games));
+            let points = winner_first.map(|player| half_points(player) as f64 / 2.0);
+            decided.push((round, winner_first, points, extra, points[0] == points[1]));
+        }
+        for (_, player) in host.byes() {
+            reached[player.index()] = reached[player.index()].max(2);
+        }
+        let table = host.standings.ranking(0);
+        for row in &table {
+            prop_assert_eq!(row.round, Some(reached[row.player.index()]), "{:?}", row.player);
+            let better = reached.iter().filter(|other| **other > reached[row.player.index()]).count();
+            prop_assert_eq!(row.rank as usize, better + 1);
+            prop_assert!(row.tie_breaks.is_empty());
+        }
+        let mut advances: Vec<_> = host
+            .standings
+            .advances(0)
+            .iter()
+            .map(|it| (it.round, it.players, it.points, it.extra, it.by_seed))
+            .collect();
+        prop_assert!(advances.is_sorted_by_key(|advance| advance.0), "round by round");
+        advances.sort_by_key(|advance| (advance.0, advance.1[0].min(advance.1[1])));
+        prop_assert_eq!(advances, decided);
+    }
+}
+
+#[test]
+fn the_first_and_the_second_seed_meet_in_the_final_and_seed_n_meets_the_nth_last() {
+    let first_round = |players: usize| {
+        let mut host = Host::new(&[stage(Format::Knockout { tie: Tie::HigherSeed }, 1)], players, 1);
+        let (mut pairs, mut byes) = (vec![], vec![]);
+        loop {
+            match host.next() {
+                Next::Game(game) if game.round == 1 => {
+                    pairs.push((game.black.0.min(game.white.0), game.black.0.max(game.white.0)));
+                }
+                Next::Bye { player, half_points, round, .. } => {
+                    assert_eq!((half_points, round), (0, 1));
+                    byes.push(player.0);
+                }
+                _ => return (pairs, byes),
+            }
+        }
+    };
+    assert_eq!(first_round(8), (vec![(0, 7), (3, 4), (1, 6), (2, 5)], vec![]));
+    assert_eq!(first_round(6), (vec![(3, 4), (2, 5)], vec![0, 1]));
+    assert_eq!(first_round(2), (vec![(0, 1)], vec![]));
+    let host = played(&[stage(Format::Knockout { tie: Tie::HigherSeed }, 1)], 1);
+    assert!(host.started.is_empty() && host.standings.ranking(0)[0].round == Some(1));
+}
+
+#[test]
+fn a_game_begins_only_if_no_result_of_the_running_ones_can_make_it_needless() {
+    // Best of so many: the games that are certain at the start, and those after each win of the first player in a row.
+    for (games, certain) in
+        [(1, vec![1]), (2, vec![2]), (3, vec![2, 1]), (5, vec![3, 1, 1]), (7, vec![4, 1, 1, 1])]
+    {
+        let mut host = Host::new(&[stage(Format::Knockout { tie: Tie::HigherSeed }, games)], 2, 1);
+        let mut begun = vec![];
+        loop {
+            let mut more = 0;
+            while let Next::Game(_) = host.next() {
+                more += 1;
+            }
+            if host.running.is_empty() {
+                break;
+            }
+            begun.push(more);
+            let game = host.running.remove(0);
+            // The players win in turn, so that the encounter stays open as long as it can.
+            let winner = host.counted().len() as u32 % 2;
+            let loser = if game.black.0 == winner { Color::White } else { Color::Black };
+            host.end(game, Outcome::loss(loser, WinBy::Mate));
+        }
+        let total: usize = begun.iter().sum();
+        assert_eq!((begun[0], total), (certain[0], games as usize), "best of {games}: {begun:?}");
+    }
+}
