@@ -74,21 +74,23 @@ fn page_with(engines: &str) -> (EventHistory, String) {
     (history, page)
 }
 
-/// The games of a page, each with its moves.
-fn games_of(page: &str) -> Vec<serde_json::Value> {
+/// The games of a page: a line for each, and one for its moves.
+fn unpacked(page: &str) -> String {
     let json = page.split_once("id=\"state\">").unwrap().1.split_once("</script>").unwrap().0;
     let data: serde_json::Value = serde_json::from_str(json).unwrap();
     let packed = STANDARD.decode(data["games"].as_str().unwrap()).unwrap();
     let mut text = String::new();
     flate2::read::GzDecoder::new(&*packed).read_to_string(&mut text).unwrap();
-    let lines: Vec<serde_json::Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let with_moves = lines.chunks(2).map(|lines| {
-        let mut game = lines[0].clone();
-        game["moves"] = lines[1].clone();
-        game
-    });
-    with_moves.collect()
+    text
+}
+
+/// The first game of a page with its moves.
+fn game_of(page: &str) -> serde_json::Value {
+    let text = unpacked(page);
+    let [mut game, moves]: [serde_json::Value; 2] =
+        [0, 1].map(|line| serde_json::from_str(text.lines().nth(line).unwrap()).unwrap());
+    game["moves"] = moves;
+    game
 }
 
 #[test]
@@ -119,7 +121,7 @@ const HOSTILE_ADDRESS: &str = "img src=x onerror";
 fn the_page_knows_the_scales_that_the_event_gives_to_scores() {
     let scales = |engines| {
         let (_, page) = page_with(engines);
-        games_of(&page)[0]["scales"].clone()
+        game_of(&page)["scales"].clone()
     };
     assert_eq!(scales(""), serde_json::Value::Null);
     assert_eq!(scales(r#"{"name":"a"},{"name":"b","scale":1200}"#), serde_json::json!([1.0, 0.5]));
@@ -128,7 +130,7 @@ fn the_page_knows_the_scales_that_the_event_gives_to_scores() {
 #[test]
 fn a_game_is_packed_with_opening_result_and_thoughts() {
     let (history, page) = page_of_one_game();
-    let game = games_of(&page).remove(0);
+    let game = game_of(&page);
     assert_eq!((&game["number"], &game["names"][0]), (&1.into(), &HOSTILE.into()));
     assert_eq!((&game["opening"], &game["end"]["result"]), (&"7g7f 3c3d".into(), &"black".into()));
     let known = |key: &str| -> Vec<serde_json::Value> {
@@ -168,8 +170,8 @@ fn a_japanese_page_has_japanese_plots_and_sentences() {
     assert!(english.contains("Black (☗) won") && !english.contains("先手"), "{english}");
 }
 
-/// A stored game with `plies` moves that are as hard to pack as moves can be.
-fn stored(number: u64, plies: u32, noise: &mut u64) -> FullGame {
+/// A stored game with so many moves, and in each an expected line, that are as hard to pack as moves can be.
+fn stored(number: u64, (plies, line): (u32, usize), noise: &mut u64) -> FullGame {
     let (game, black, white) = (GameId(number), PlayerId(0), PlayerId(1));
     let pairing =
         Pairing { stage: 0, index: number, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
@@ -177,20 +179,21 @@ fn stored(number: u64, plies: u32, noise: &mut u64) -> FullGame {
         *noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (*noise >> 33) % below
     };
-    let mut mv = || {
-        let [from, to] =
-            [next(81), next(81)].map(|at| format!("{}{}", at / 9 + 1, char::from(b'a' + (at % 9) as u8)));
-        format!("{from}{to}")
+    let square = |at: u64| format!("{}{}", at / 9 + 1, char::from(b'a' + (at % 9) as u8));
+    let mv = |next: &mut dyn FnMut(u64) -> u64| {
+        let from = next(81);
+        square(from) + &square((from + 1 + next(80)) % 81)
     };
-    let moves: Vec<String> =
-        (0..plies).map(|_| (0..20).map(|_| mv()).collect::<Vec<_>>().join(" ")).collect();
-    let moves = (1..).zip(moves).map(|(ply, pv)| {
+    let mut moves = vec![];
+    for ply in 1..=plies {
         let [charged, left] = [next(60_000), next(600_000)].map(Duration::from_millis);
-        let mv = Move::from_usi(pv.split(' ').next().unwrap()).unwrap();
         let (score, depth) = (Some(Score::Cp(next(6000) as i32 - 3000)), Some(next(40) as u32));
+        let pv = (0..line).map(|_| mv(&mut next)).collect::<Vec<_>>().join(" ");
         let thought = Some(Box::new(Thought { score, depth, pv: Some(pv), ..Thought::default() }));
-        (0, Moved { game, ply, color: Color::Black, mv, charged, elapsed: charged, left, thought })
-    });
+        let mv = Move::from_usi(&mv(&mut next)).unwrap();
+        let color = Color::Black;
+        moves.push((0, Moved { game, ply, color, mv, charged, elapsed: charged, left, thought }));
+    }
     let evidence =
         "black: no reply within 200 ms, while the other engine printed a rather long line".to_owned();
     let [black, white] = ["a", "b"].map(str::to_owned);
@@ -212,34 +215,44 @@ fn stored(number: u64, plies: u32, noise: &mut u64) -> FullGame {
         pruned_at: None,
         ruling: None,
     };
-    FullGame { row, moves: moves.collect(), opening_times: vec![], judged: vec![] }
+    FullGame { row, moves, opening_times: vec![], judged: vec![] }
 }
 
 #[test]
 fn a_large_event_has_its_older_games_on_pages_of_their_own_and_none_is_over_five_megabytes() {
     let (history, _) = page_of_one_game();
-    // Many short games, a few long ones with expected lines, and as many as there may be without.
-    for (count, plies) in [(40_000, 0), (300, 600), (LINES as u64 + 1, 500)] {
-        let mut noise = 1;
-        let sizes: Vec<Size> = (1..=count)
-            .map(|game| Size { plies: plies as usize, ..Size::of(&stored(game, 0, &mut noise).row) })
-            .collect();
-        let mut parts = Parts::of(&sizes);
-        (1..=count).for_each(|game| parts.take(&stored(game, plies, &mut noise), &history).unwrap());
-        let pages = parts.files(&history, "my league.html", Language::English).unwrap();
-        assert!(pages.len() > 1, "{} bytes", pages[0].1.len());
-        for (name, page) in &pages {
-            assert!(page.len() < 5_000_000, "{name}: {} bytes", page.len());
-        }
-        let numbers = |page: &(String, String)| -> Vec<u64> {
-            games_of(&page.1).iter().map(|game| game["number"].as_u64().unwrap()).collect()
-        };
-        assert_eq!(numbers(&pages[0]).last(), Some(&count), "the newest are on the first page");
-        let mut all: Vec<u64> = pages.iter().flat_map(numbers).collect();
-        all.sort_unstable();
-        assert_eq!(all, (1..=count).collect::<Vec<_>>());
-        assert_eq!(pages[1].0, "my league-games-1.html");
-        assert!(pages[0].1.contains("href=\"./my%20league-games-1.html\""));
-        assert!(pages[1].1.contains("href=\"./my%20league.html\""));
+    let count = 40_000;
+    let game = |number| stored(number, (0, 0), &mut 1);
+    let mut parts = Parts::of(&(1..=count).map(|number| Size::of(&game(number).row)).collect::<Vec<_>>());
+    (1..=count).for_each(|number| parts.take(&game(number), &history).unwrap());
+    let pages = parts.files(&history, "my league.html", Language::English).unwrap();
+    assert!(pages.len() > 1, "{} bytes", pages[0].1.len());
+    assert!(pages.iter().all(|(_, page)| page.len() < 5_000_000));
+    let numbers = |page: &(String, String)| -> Vec<u64> {
+        let number = |game: &str| game.split([':', ',']).nth(1).unwrap().parse().unwrap();
+        unpacked(&page.1).lines().step_by(2).map(number).collect()
+    };
+    assert_eq!(numbers(&pages[0]).last(), Some(&count), "the newest are on the first page");
+    let mut all: Vec<u64> = pages.iter().flat_map(numbers).collect();
+    all.sort_unstable();
+    assert_eq!(all, (1..=count).collect::<Vec<_>>());
+    assert_eq!(pages[1].0, "my league-games-1.html");
+    assert!(pages[0].1.contains("href=\"./my%20league-games-1.html\""));
+    assert!(pages[1].1.contains("href=\"./my%20league.html\""));
+}
+
+#[test]
+fn no_game_takes_more_of_a_page_than_was_estimated_however_hard_it_is_to_pack() {
+    let (history, _) = page_of_one_game();
+    for line in [0, LINE] {
+        let (mut noise, numbers) = (1, 1..=20);
+        let games = numbers.map(|number| stored(number, (150, 2 * line), &mut noise)).collect::<Vec<_>>();
+        let sizes: Vec<Size> = games.iter().map(|game| Size::of(&game.row)).collect();
+        let mut parts = Parts { line, ..Parts::of(&sizes) };
+        games.iter().for_each(|game| parts.take(game, &history).unwrap());
+        let packed = parts.parts.remove(0).packed.finish().unwrap().len();
+        let (bytes, most) =
+            (packed.div_ceil(3) * 4, sizes.iter().map(|size| size.bytes(line)).sum::<usize>());
+        assert!(bytes <= most && 2 * bytes > most, "{bytes} of {most} bytes, lines of {line} moves");
     }
 }
