@@ -205,8 +205,6 @@ fn nothing_in_records_reaches_the_terminal_or_further_records_as_it_is() {
     shows(&desk, &["import", &name, &bad, "--verify"]);
     run(&desk, &["import", &name, &bad, "--verify", "--json"]);
     shows(&desk, &["report", "event.db"]);
-    let page = fs::read_to_string(desk.path("page.html")).unwrap();
-    assert_clean("the games of the page", crate::report::games_of(&page).as_bytes());
     for format in ["csa", "csa3", "kifu", "ki2u", "jkf"] {
         let again = run(&desk, &["export", "event.db", "--format", format]).stdout;
         assert!(!again.is_empty(), "{format}");

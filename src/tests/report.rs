@@ -33,7 +33,7 @@ fn a_league_is_published_as_one_page_with_every_game() {
     assert!(page.contains("&lt;b&gt;bold&lt;/b&gt;") && !page.contains("<b>bold"), "names are text");
     let games: Vec<Value> = games_of(&page).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(games.len(), 2 * 4, "each has a line for its moves");
-    assert_eq!(games[0]["names"][0], "<b>bold</b>");
+    assert!(games[0]["names"].as_array().unwrap().contains(&"<b>bold</b>".into()));
     for section in ["standings", "elo", "ratings", "endings", "games"] {
         assert!(page.contains(&format!("<section id=\"{section}\">")), "{section}");
     }

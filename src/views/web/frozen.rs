@@ -85,9 +85,9 @@ impl Size {
         Self { number: row.game.0, plies, letters: row.evidence.len() }
     }
 
-    /// Bytes that the game takes on a page, at most, but for what never occurs: noise alone.
+    /// Bytes that the game takes on a page, at most: a move without a line 18, each of a line 3.
     fn bytes(&self, line: usize) -> usize {
-        150 + 2 * self.letters + self.plies * (14 + 3 * line)
+        150 + 2 * self.letters + self.plies * (18 + 3 * line)
     }
 }
 
