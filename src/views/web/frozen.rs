@@ -29,7 +29,7 @@ use std::{
 use words::Language;
 
 /// Bytes of games on a page, at most. A page with more would be slow to open.
-const PAGE: usize = 3_500_000;
+const PAGE: usize = 4_700_000;
 /// Most games with expected lines: these take most of the space.
 const LINES: usize = 1000;
 /// Moves kept of an expected line.
@@ -85,9 +85,9 @@ impl Size {
         Self { number: row.game.0, plies, letters: row.evidence.len() }
     }
 
-    /// Bytes that the game takes on a page, at most: a move without a line 18, each of a line 3.
+    /// Bytes that the game takes on a page, at most: a move 18, each of its expected line 4.
     fn bytes(&self, line: usize) -> usize {
-        150 + 2 * self.letters + self.plies * (18 + 3 * line)
+        150 + 2 * self.letters + self.plies * (18 + 4 * line)
     }
 }
 
