@@ -124,6 +124,8 @@ fn nothing_in_a_database_of_somebody_else_reaches_the_terminal_as_it_is() {
     for file in ["page.html", "elo.svg"] {
         assert_clean(file, fs::read_to_string(desk.path(file)).unwrap().replace('\u{202f}', " ").as_bytes());
     }
+    let page = fs::read_to_string(desk.path("page.html")).unwrap();
+    assert_clean("the games of the page", crate::report::games_of(&page).as_bytes());
     for format in ["csa", "csa3", "kifu", "ki2u", "jkf", "usi"] {
         assert_clean(format, &run(&desk, &["export", "event.db", "--format", format, "--all"]).stdout);
     }

@@ -1,6 +1,19 @@
 //! A league as a web page and as pictures, through the real binary.
 
 use crate::support::{Desk, program};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::Value;
+use std::io::Read;
+
+/// The games on a page, each with its moves behind it, as JSON that is packed.
+pub fn games_of(page: &str) -> String {
+    let json = page.split_once("id=\"state\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data: Value = serde_json::from_str(json).unwrap();
+    let packed = STANDARD.decode(data["games"].as_str().unwrap()).unwrap();
+    let mut games = String::new();
+    flate2::read::GzDecoder::new(&*packed).read_to_string(&mut games).unwrap();
+    games
+}
 
 fn league(desk: &Desk) -> String {
     let random = format!("cmd={}", program("renmei-random").display());
@@ -18,10 +31,9 @@ fn a_league_is_published_as_one_page_with_every_game() {
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     let page = std::fs::read_to_string(desk.path("league.html")).unwrap();
     assert!(page.contains("&lt;b&gt;bold&lt;/b&gt;") && !page.contains("<b>bold"), "names are text");
-    let json = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
-    let data: serde_json::Value = serde_json::from_str(json).unwrap();
-    assert_eq!(data["games"].as_array().unwrap().len(), 4);
-    assert_eq!(data["players"][0], "<b>bold</b>");
+    let games: Vec<Value> = games_of(&page).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(games.len(), 2 * 4, "each has a line for its moves");
+    assert!(games[0]["names"].as_array().unwrap().contains(&"<b>bold</b>".into()));
     for section in ["standings", "elo", "ratings", "endings", "games"] {
         assert!(page.contains(&format!("<section id=\"{section}\">")), "{section}");
     }
@@ -184,8 +196,7 @@ fn why_a_game_was_lost_is_told_everywhere_the_game_is() {
     said(&["report", &db, "--html", "fouls.html"]);
     let page = std::fs::read_to_string(desk.path("fouls.html")).unwrap();
     assert!(visible(&page).contains(&reason), "{reason}");
-    let games = page.split_once("id=\"data\">").unwrap().1;
-    assert!(games.contains(&reason), "the board's data has it: {reason}");
+    assert!(games_of(&page).contains(&reason), "the board's data has it: {reason}");
     for format in ["csa", "kifu", "jkf"] {
         let record = said(&["export", &db, "--game", "1", "--format", format]);
         assert!(record.contains(&format!("reason: {reason}")), "{format}: {record}");

@@ -6,10 +6,7 @@ use event::{is_png, report_event, tuning::Tuner, write, write_picture};
 use journal::{EventSummary, Moves, Store};
 use referee::{entry::GameId, number::number};
 use report::{
-    EventHistory,
-    html::Language,
-    html::pages,
-    plan,
+    EventHistory, Language, plan,
     plot::{self, Plot, Size},
     rounds::{MOST_SHOWN, RoundTable},
     scale,
@@ -18,6 +15,7 @@ use std::{
     collections::HashMap,
     path::{Path, PathBuf},
 };
+use web::Frozen;
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -209,21 +207,19 @@ fn list(events: &[EventSummary], words: Language) {
 }
 
 fn write_page(store: &Store, event: &EventSummary, path: &Path, language: Language) -> Result<(), Failure> {
-    let history = EventHistory::read(store, event, Moves::With)?;
     let file = path.file_name().map_or_else(|| "report.html".into(), |file| file.to_string_lossy());
-    let pages = pages(&history, &file, language)
-        .map_err(|e| Failure::Other(format!("the data of a page cannot be serialized: {e}")))?;
-    for (at, page) in pages.iter().enumerate() {
+    let Frozen { files, games } = web::freeze(store, event, &file, language)?;
+    for (at, (name, page)) in files.iter().enumerate() {
         // The first name is as it was given, whatever its bytes are.
-        let path = if at == 0 { path.to_owned() } else { path.with_file_name(&page.file) };
-        write(&path, page.html.as_bytes())?;
+        let path = if at == 0 { path.to_owned() } else { path.with_file_name(name) };
+        write(&path, page.as_bytes())?;
     }
-    let games = number(history.games.games(), "game");
-    let further = match pages.len() - 1 {
+    let games = number(games, "game");
+    let further = match files.len() - 1 {
         0 => String::new(),
         pages => format!("; older games in {} beside it", number(pages, "page")),
     };
-    err_line!("{}: {games}, {:.1} MB{further}", path.display(), pages[0].html.len() as f64 / 1e6);
+    err_line!("{}: {games}, {:.1} MB{further}", path.display(), files[0].1.len() as f64 / 1e6);
     Ok(())
 }
 

@@ -361,6 +361,11 @@ impl Standings {
         self.running.iter().map(|(&game, pairing)| (game, pairing))
     }
 
+    /// The pairing of a game that has started and not ended.
+    pub fn pairing(&self, game: GameId) -> Option<&Pairing> {
+        self.running.get(&game)
+    }
+
     /// The counts of a sequential test: those of the first stage with one.
     pub fn sequence(&self) -> Option<&Sequence> {
         self.progress.iter().find_map(|progress| progress.sequence.as_ref())

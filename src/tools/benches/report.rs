@@ -2,13 +2,13 @@
 //! database in DIRECTORY (by default a temporary one) and renders the page beside it; a given DIRECTORY keeps both.
 
 use contest::schedule::Pairing;
-use journal::{EventHead, Journal, Moves, Store};
+use journal::{EventHead, Journal, Store};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
 };
-use report::{EventHistory, html};
+use report::Language;
 use rsshogi::types::Move;
 use std::{
     path::{Path, PathBuf},
@@ -36,14 +36,13 @@ fn main() -> Result<()> {
     let begun = Instant::now();
     let store = Store::read(&path)?;
     let event = store.events()?.remove(0);
-    let history = EventHistory::read(&store, &event, Moves::With)?;
-    let read = begun.elapsed();
-    let page = html::pages(&history, "report.html", html::Language::English)?.remove(0).html;
-    std::fs::write(directory.join("report.html"), &page)?;
-    let (all, megabytes) = (begun.elapsed(), page.len() as f64 / 1e6);
-    println!(
-        "{games} games, {plies} plies: page of {megabytes:.1} MB in {all:.2?}, {read:.2?} of it reading"
-    );
+    let frozen = web::freeze(&store, &event, "report.html", Language::English)?;
+    for (file, page) in &frozen.files {
+        std::fs::write(directory.join(file), page)?;
+    }
+    let (pages, bytes) = (frozen.files.len(), frozen.files.iter().map(|(_, page)| page.len()).sum::<usize>());
+    let (all, megabytes) = (begun.elapsed(), bytes as f64 / 1e6);
+    println!("{games} games, {plies} plies: {pages} pages of {megabytes:.1} MB in {all:.2?}");
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! An event's history: everything its page shows, from one pass over the stored entries.
 
-use super::{EventInfo, Named, Report, html::pack::Packer, rounds::RoundTable, scale::Given};
+use super::{EventInfo, Named, Report, rounds::RoundTable, scale::Given};
 use contest::{schedule::Pairing, standings::Standings};
 use journal::{EventSummary, Moves, Store, StoreError};
 use notation::csa::game_name::short_ids;
@@ -39,8 +39,6 @@ pub struct EventHistory {
     pub span: Option<(i64, i64)>,
     /// Number of running games.
     pub running: usize,
-    /// Games packed for the page; empty without moves.
-    pub games: Packer,
     /// The scales of the players' scores.
     pub scales: Given,
     numbers: OnceLock<HashMap<String, usize>>,
@@ -105,7 +103,7 @@ pub fn usage(store: &Store, event: &EventSummary) -> Result<Vec<Usage>, EventHis
 }
 
 impl EventHistory {
-    /// Reads an event; without moves the history has no times and no games.
+    /// Reads an event; without moves the history has no times.
     ///
     /// # Errors
     /// When the database or the stored plan cannot be read.
@@ -113,9 +111,7 @@ impl EventHistory {
         let info = event_info(event, plan(event)?);
         let mut fold = HistoryFold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
-        let mut history = fold.read(&info, store, event)?;
-        history.games.judge(|game| store.judged(event.id, game))?;
-        Ok(history)
+        fold.read(&info, store, event)
     }
 
     /// Adds what the stored rows of the event say beside its entries.
@@ -155,13 +151,13 @@ pub struct HistoryFold {
     usage: Vec<Usage>,
     results: Vec<(GameId, Pairing, Outcome)>,
     span: Option<(i64, i64)>,
-    games: Packer,
-    packs: bool,
+    /// True if times are counted, which needs all moves.
+    is_timed: bool,
 }
 
 impl HistoryFold {
-    /// Nothing yet; `packs`: with times and games, which need moves.
-    pub fn new(info: &EventInfo, packs: bool) -> Self {
+    /// Nothing yet; `is_timed`: with times, which need all moves.
+    pub fn new(info: &EventInfo, is_timed: bool) -> Self {
         Self {
             standings: info.standings(),
             test: info.sprt.and_then(|plan| plan.test().ok()),
@@ -169,8 +165,7 @@ impl HistoryFold {
             usage: vec![Usage::default(); info.engines.len()],
             results: vec![],
             span: None,
-            games: Packer::default(),
-            packs,
+            is_timed,
         }
     }
 
@@ -178,13 +173,10 @@ impl HistoryFold {
     pub fn take(&mut self, stamped: &Stamped) {
         let (first, last) = self.span.unwrap_or((stamped.at, stamped.at));
         self.span = Some((first.min(stamped.at), last.max(stamped.at)));
-        if self.packs {
-            self.games.take(stamped);
-        }
         if let Entry::Moved(moved) = &stamped.entry {
-            let players = self.games.players(moved.game);
-            let usage = players.and_then(|players| self.usage.get_mut(players[moved.color.index()].index()));
-            if let Some(usage) = usage {
+            let pairing = self.standings.pairing(moved.game).filter(|_| self.is_timed);
+            let player = pairing.map(|pairing| [pairing.black, pairing.white][moved.color.index()].index());
+            if let Some(usage) = player.and_then(|player| self.usage.get_mut(player)) {
                 usage.add(moved);
             }
             return;
@@ -271,11 +263,6 @@ impl HistoryFold {
             usage: self.usage,
             span: self.span,
             running: self.standings.running().count(),
-            games: {
-                let mut games = self.games;
-                games.sort();
-                games
-            },
             scales: Given::of(event),
             numbers: OnceLock::new(),
             milestones: OnceLock::new(),

@@ -1,7 +1,6 @@
-//! An event as one self-contained page: no network, no server. All foreign text (mostly names) goes through the
-//! template, which escapes it; the content security policy allows no script but the page's own.
+//! The sections of an event on a page, and pages that need neither network nor server. All foreign text (mostly names) goes
+//! through the template, which escapes it; the content security policy allows no script but the page's own.
 
-pub mod pack;
 mod tables;
 
 use super::{EventHistory, Failure, plot};
@@ -10,12 +9,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use contest::standings::REPEATS;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
-use pack::Part;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use plot::{Plot, Size, plain};
 use referee::{
-    entry::PlayerId,
-    evaluation::ScoreScale,
     number::noun_for,
     rating::{rounded, signed},
 };
@@ -24,17 +19,6 @@ pub use words::Language;
 
 /// The style sheet of pages.
 pub const STYLE: &str = include_str!("html/page.css");
-/// The board, and moves in words.
-pub const BOARD: &str = include_str!("html/board.js");
-/// The viewer of one game; it needs the board.
-pub const VIEWER: &str = include_str!("html/viewer.js");
-const SCRIPT: &str = concat!(
-    include_str!("html/board.js"),
-    include_str!("html/pack.js"),
-    include_str!("html/viewer.js"),
-    include_str!("html/page.js")
-);
-
 /// How sections are written.
 #[derive(Clone, Copy, Debug, Default)]
 struct Manner {
@@ -43,164 +27,40 @@ struct Manner {
     links: bool,
 }
 
-/// A page of a report, and the file that other pages know it by.
-#[derive(Debug)]
-pub struct Page {
-    /// Name of the file.
-    pub file: String,
-    /// Content of the file.
-    pub html: String,
-}
-
-/// Renders the page of an event, called `file`, and behind it pages with the older games of a large event.
-///
-/// # Errors
-/// Never: the data of a page always serializes.
-pub fn pages(history: &EventHistory, file: &str, language: Language) -> serde_json::Result<Vec<Page>> {
-    let stem = file.strip_suffix(".html").unwrap_or(file);
-    let parts = history.games.parts();
-    let older: Vec<Older<'_>> = parts[1..]
-        .iter()
-        .zip(1..)
-        .filter_map(|(part, at)| {
-            Some(Older { part: *part, ends: part.ends()?, file: format!("{stem}-games-{at}.html") })
-        })
-        .collect();
-    let manner = Manner { language, ..Manner::default() };
-    let main = html! { (sections(history, manner)) (further(&older, language)) };
-    let note = html! { (language.made_by_renmei()) " " (language.what_elo_means()) };
-    let data = data(history, parts[0], &older, language)?;
-    let html =
-        whole(language, &plain(&history.report.event), &heading(history, language), &main, &note, data);
-    let mut pages = vec![Page { file: file.to_owned(), html }];
-    for older in older {
-        let html = games_page(history, &older, file, language)?;
-        pages.push(Page { file: older.file, html });
-    }
-    Ok(pages)
-}
-
-/// A page with games that no longer fit on the page of their event.
-struct Older<'a> {
-    part: Part<'a>,
-    ends: (u64, u64),
-    file: String,
-}
-
-impl Older<'_> {
-    fn words(&self, language: Language) -> String {
-        let (first, last) = self.ends;
-        language.range_of_games(&thousands(first), &thousands(last))
-    }
-}
-
-/// The data of a page for its script: some games, and the files that have others.
-fn data(
-    history: &EventHistory,
-    part: Part<'_>,
-    older: &[Older<'_>],
-    language: Language,
-) -> serde_json::Result<String> {
-    let elsewhere = older.iter().map(|older| (older.ends.0, older.ends.1, older.file.as_str())).collect();
-    let players = (0..).take(history.players.len()).map(PlayerId);
-    let scales = players.map(|player| history.scales.player(player).map(ScoreScale::worth)).collect();
-    history.games.json(part, &history.players, scales, elsewhere, language)
-}
-
-/// Links to the pages of the older games.
-fn further(older: &[Older<'_>], language: Language) -> Markup {
-    html! { @if !older.is_empty() { section id="older" {
-        h2 { (language.older_games()) }
-        ul.files { @for page in older { li { a href=(file_link(&page.file)) { (page.words(language)) } } } }
-    } } }
-}
-
-fn games_page(
-    history: &EventHistory,
-    older: &Older<'_>,
-    event_file: &str,
-    language: Language,
-) -> serde_json::Result<String> {
-    let event = plain(&history.report.event);
-    let words = older.words(language);
-    let header = html! { header { h1 { (event) } p.facts { (words) } } };
-    let main = html! {
-        p { a href=(file_link(event_file)) { (language.standings_and_newest()) } }
-        section id="games" { h2 { (language.games()) } (games(language)) }
-    };
-    let data = data(history, older.part, &[], language)?;
-    let note = html! { (language.made_by_renmei()) };
-    Ok(whole(language, &format!("{event} · {words}"), &header, &main, &note, data))
-}
-
-/// Characters of an address that are escaped.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
-
-/// A text as a value in a query, or as a path.
-pub fn percent(text: &str) -> String {
-    utf8_percent_encode(text, ESCAPED).to_string()
-}
-
-/// The address of a file beside the page; no name may be taken for one with a scheme.
-fn file_link(file: &str) -> String {
-    format!("./{}", percent(file))
-}
-
-fn whole(
-    language: Language,
-    title: &str,
-    header: &Markup,
-    main: &Markup,
-    note: &Markup,
-    data: String,
-) -> String {
+/// A page that needs no other file and no network. It runs no script but this one.
+pub fn shell(words: Language, title: &str, body: &Markup, script: &str) -> String {
     let style = format!("{}{STYLE}", plot::rules());
     let page = html! {
         (DOCTYPE)
-        html lang=(language.code()) {
-            (head(title, &style))
+        html lang=(words.code()) {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(&style, script));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(style)) }
+            }
             body {
-                (header)
-                main { (main) }
-                footer { (note) }
-                (viewer(language))
-                script type="application/json" id="data" { (PreEscaped(data)) }
-                script { (PreEscaped(SCRIPT)) }
+                (body)
+                @if !script.is_empty() { script { (PreEscaped(script)) } }
             }
         }
     };
     page.into_string()
 }
 
-/// A page without a script.
-pub(crate) fn shell(title: &str, body: &Markup) -> String {
-    let style = format!("{}{STYLE}", plot::rules());
-    html! { (DOCTYPE) html lang="en" { (head(title, &style)) body { (body) } } }.into_string()
-}
-
-fn head(title: &str, style: &str) -> Markup {
-    html! {
-        head {
-            meta charset="utf-8";
-            meta http-equiv="Content-Security-Policy" content=(policy(style));
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="color-scheme" content="light dark";
-            title { (title) }
-            style { (PreEscaped(style)) }
-        }
-    }
-}
-
 /// Content security policy: the page's own script, no loading, no sending.
-fn policy(style: &str) -> String {
-    let [style, script] = [style, SCRIPT].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
+fn policy(style: &str, script: &str) -> String {
+    let [style, script] = [style, script].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(
         "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; img-src data:; \
          base-uri 'none'; form-action 'none'"
     )
 }
 
-fn heading(history: &EventHistory, language: Language) -> Markup {
+/// The head of a page of an event: its name, its format, how far it is and how it ended.
+pub fn heading(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let noun = language.pick(noun_for(&report.games, "game"), "局".to_owned());
     let mut facts = vec![format!("{} {noun}", thousands(report.games))];
@@ -238,12 +98,9 @@ struct Section {
     content: Markup,
 }
 
-/// The heading of the event and every section but the games, for pages that have those elsewhere.
-pub fn live_sections(history: &EventHistory, language: Language) -> Markup {
-    html! { (heading(history, language)) (sections(history, Manner { language, links: true })) }
-}
-
-fn sections(history: &EventHistory, manner: Manner) -> Markup {
+/// The sections of an event. Without `games`, players and games have pages of their own; otherwise these are the last section.
+pub fn sections(history: &EventHistory, language: Language, games: Option<&Markup>) -> Markup {
+    let manner = Manner { language, links: games.is_none() };
     let (report, words) = (&history.report, manner.language);
     let played = report.games > 0;
     let mut sections = vec![];
@@ -287,7 +144,8 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     add("played-by", words.played_by(), known, &|| {
         crate::builds::table(&report.played_by, words).page(words.played_by())
     });
-    add("games", words.games(), history.games.games() > 0, &|| games(words));
+    let games = games.map(|games| games.0.as_str()).unwrap_or_default();
+    add("games", words.games(), !games.is_empty(), &|| PreEscaped(games.to_owned()));
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
         @for Section { id, title, content } in &sections {
@@ -407,72 +265,23 @@ fn time(history: &EventHistory, language: Language) -> Markup {
     }
 }
 
-/// Elements that the script fills.
-fn games(language: Language) -> Markup {
-    let words = language.player_ending_number();
-    html! {
-        form.filter {
-            input id="filter" type="search" placeholder=(words) aria-label=(language.filter_games()) autocomplete="off";
-            select id="sort" aria-label=(language.sort_games()) {
-                option value="new" { (language.newest_first()) }
-                option value="old" { (language.oldest_first()) }
-                option value="long" { (language.most_plies_first()) }
-                option value="short" { (language.fewest_plies_first()) }
-            }
-            output id="count" {}
-        }
-        noscript { p { (language.games_need_script()) } }
-        ul id="list" {}
-        button id="more" type="button" hidden { (language.more()) }
-    }
-}
-
-fn button(id: &str, words: &str, label: &str) -> Markup {
-    html! { button type="button" id=(id) aria-label=(label) title=(label) { (words) } }
-}
-
-/// The keys below a board.
-pub fn controls(language: Language) -> Markup {
-    html! {
-        div.keys {
-            (button("first", "|◀", language.key_start()))
-            (button("back", "◀", language.key_back()))
-            (button("play", language.play(), language.key_play()))
-            (button("on", "▶", language.key_on()))
-            (button("last", "▶|", language.key_end()))
-            (button("flip", "⇅", language.key_turn()))
-            (button("pieces", "A", language.key_pieces()))
-        }
-    }
-}
-
-/// The board on which games are replayed.
-fn viewer(language: Language) -> Markup {
-    html! {
-        dialog id="viewer" aria-labelledby="title" {
-            div.bar {
-                (button("previous", "‹", language.pick("game before (p)", "前の対局（p）")))
-                h2 id="title" {}
-                (button("next", "›", language.pick("next game (n)", "次の対局（n）")))
-                (button("close", "×", language.pick("close (Esc)", "閉じる（Esc）")))
-            }
-            div.table {
-                div.side {
-                    p.player id="above" {}
-                    div id="board" tabindex="0" role="img" aria-label=(language.board()) {}
-                    p.player id="below" {}
-                    (controls(language))
-                }
-                div.side {
-                    p id="result" {}
-                    p id="thought" {}
-                    div id="graph" {}
-                    ol id="moves" tabindex="0" aria-label=(language.moves()) {}
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_times_are_formatted_for_readers() {
+        assert_eq!(
+            [0, 999, 1000, 1_234_567].map(thousands),
+            ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]
+        );
+        let day = 86_400_000;
+        assert_eq!(span(0, 1000), "1970/01/01, 00:00:00 – 00:00:01 UTC");
+        assert!(span(0, day).contains("1970/01/02"));
+    }
+
+    #[test]
+    fn an_error_has_the_sign_for_plus_and_minus() {
+        assert_eq!(minus("-104 +-215, -3"), "−104 ±215, −3");
+    }
+}

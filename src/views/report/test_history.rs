@@ -236,7 +236,7 @@ impl TestHistory {
             }
             footer { "Made by Renmei. Elo is that of the new commit against the old one, with its 95 % interval; where a sequential test has stopped, corrected for the stop." }
         };
-        shell(&title, &body)
+        shell(Language::English, &title, &body, "")
     }
 
     fn games(&self) -> u64 {

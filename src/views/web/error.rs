@@ -1,6 +1,7 @@
 //! Why there are no pages.
 
 use journal::StoreError;
+use report::EventHistoryError;
 use std::{io, net::SocketAddr};
 
 /// Why an event cannot be shown in a browser.
@@ -20,4 +21,10 @@ pub enum WebError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The history of the event.
+    #[error(transparent)]
+    History(#[from] EventHistoryError),
+    /// The games of a page that needs no server.
+    #[error("failed to pack the games of a page: {0}")]
+    Pack(io::Error),
 }

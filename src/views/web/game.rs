@@ -13,6 +13,7 @@ use referee::{
     running::{self, RunningGame},
 };
 use report::plot::plain;
+use rsshogi::types::Move;
 use serde::{Serialize, Serializer};
 use std::time::Duration;
 use words::Language;
@@ -156,6 +157,15 @@ impl Ply {
     /// The same without the expected line, for lists.
     pub fn short(&self) -> Self {
         Self { pv: None, ..self.clone() }
+    }
+
+    /// The same for a page without clocks and speed, with so many moves of the expected line.
+    pub fn frozen(self, moves: usize) -> Self {
+        let pv = self.pv.filter(|_| moves > 0).map(|pv| {
+            let line = pv.split_whitespace().take(moves).map_while(Move::from_usi);
+            line.map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ")
+        });
+        Self { l: 0, at: 0, n: None, v: None, pv, ..self }
     }
 }
 

@@ -14,7 +14,7 @@ use axum::{
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::{date, is_hidden};
-pub use report::html::percent;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use report::plot::plain;
 use words::Language;
 
@@ -119,6 +119,14 @@ fn below(base: &str, content: &str) -> String {
     links.iter().fold(content.to_owned(), |content, link| {
         content.replace(&format!("{link}/"), &format!("{link}{base}/"))
     })
+}
+
+/// Characters of an address that are escaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+/// A text as a value in a query, or as a path.
+pub fn percent(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 /// What surrounds the content of a page.

@@ -17,6 +17,7 @@ mod desk;
 mod error;
 mod feed;
 mod forwarded;
+mod frozen;
 mod game;
 pub mod gate;
 mod hall;
@@ -41,6 +42,7 @@ pub mod visitor;
 pub use accounts::{Office, Registers};
 pub use crowd::Crowd;
 pub use error::WebError;
+pub use frozen::{Frozen, freeze};
 pub use gate::Gate;
 pub use hall::{
     EVENTS_PAGE, EventState, Hall, Inside, List, Listing, Made, MakeLedger, MakeTests, STUDY_PAGE,

@@ -3,7 +3,7 @@
 mod archive;
 mod atom;
 mod embed;
-mod game;
+pub mod game;
 mod machines;
 mod now;
 mod player;

@@ -5,7 +5,7 @@ use arbitrary::{Result, Unstructured};
 use journal::{EventSummary, GameFilter, Moves, Store, StoreError, Writer};
 use notation::record::Format;
 use records::{Export, export};
-use report::{EventHistory, Report, builds, event_info, html::pages, plan, plot};
+use report::{EventHistory, Report, builds, event_info, plan, plot};
 use rusqlite::{Connection, types::Value};
 use std::{fs, path::Path, sync::LazyLock};
 
@@ -164,11 +164,10 @@ fn look_at(store: &Store, event: &EventSummary) -> std::result::Result<(), Store
     let _texts = report::Language::ALL.map(|words| report::ReportText(&report, words).to_string());
     serde_json::to_string(&report).unwrap_or_else(|fault| panic!("the report is no JSON: {fault}"));
     if let Ok(history) = EventHistory::read(store, event, Moves::With) {
-        let _pages = pages(&history, "report.html", report::html::Language::English)
-            .unwrap_or_else(|fault| panic!("the page is no page: {fault}"));
+        let _pages = web::freeze(store, event, "report.html", report::Language::English);
         let _plots = [
             plot::elo(&history.report, plot::Size::Wide),
-            plot::ratings(&history, plot::Size::Wide, report::html::Language::Japanese),
+            plot::ratings(&history, plot::Size::Wide, report::Language::Japanese),
         ];
     }
     Ok(())

@@ -7,6 +7,7 @@ use crate::{
 };
 use maud::{Markup, html};
 use referee::number::number;
+use words::Language;
 
 /// Renders the page.
 pub fn page(attribution: &Attribution) -> String {
@@ -26,7 +27,7 @@ pub fn page(attribution: &Attribution) -> String {
         }
         footer { "Made by Renmei. ± is half the 95 % interval. Elo of builds is relative to the mean of those that were played." }
     };
-    shell(&title, &body)
+    shell(Language::English, &title, &body, "")
 }
 
 fn findings(attribution: &Attribution) -> Markup {

@@ -34,7 +34,7 @@ impl LedgerPage<'_> {
             main { (self.sections()) }
             footer { "Made by Renmei." }
         };
-        shell("Ledger", &body)
+        shell(Language::English, "Ledger", &body, "")
     }
 
     /// The content of the page, for other pages with its styles.

@@ -19,7 +19,7 @@ use axum::{
 use journal::now;
 use maud::{Markup, html};
 use referee::entry::GameId;
-use report::{html::controls, plot::plain};
+use report::plot::plain;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use words::{Language, Message};
@@ -69,27 +69,19 @@ pub async fn page(
 
 fn content(language: Language, game: &Game, appeal: bool) -> Markup {
     let player = |at: usize| html! { a href=(format!("/players/{}", game.players[at])) { (["☗ ", "☖ "][at]) (game.names[at]) } };
+    let live = html! { button id="live" type="button" hidden { (language.to_the_last_move()) } };
+    let thoughts = html! {
+        h2 id="title" hidden {}
+        p id="thought" hidden {}
+        div.thoughts { div id="black-thought" {} div id="white-thought" {} }
+    };
     html! {
         div.head {
             h1 id="heading" { span.number { (game.label()) } " " (player(0)) " – " (player(1)) }
             p.facts { (language.round(game.round)) " · " @match game.started { Some(at) => (time(at)), None => (language.date_unknown()) } " " span id="link" role="status" {} }
         }
         div.watch id="viewer" {
-            div.side.board-side {
-                p.player id="above" {}
-                div id="board" tabindex="0" role="img" aria-label=(language.board()) {}
-                p.player id="below" {}
-                (controls(language))
-                button id="live" type="button" hidden { (language.to_the_last_move()) }
-            }
-            div.side {
-                p id="result" {}
-                h2 id="title" hidden {}
-                p id="thought" hidden {}
-                div.thoughts { div id="black-thought" {} div id="white-thought" {} }
-                div id="graph" {}
-                ol id="moves" tabindex="0" aria-label=(language.moves()) {}
-            }
+            (sides(language, &live, &thoughts))
         }
         @if game.pruned { p.note { (language.moves_dropped_here()) } }
         ul id="remarks" { @for remark in &game.remarks { li { (plain(&language.operation(remark))) } } }
@@ -102,6 +94,35 @@ fn content(language: Language, game: &Game, appeal: bool) -> Markup {
         } }
         @if appeal { p.note { a href=(format!("/appeal?game={}", game.number)) rel="nofollow" { (language.appeal_against_it()) } } }
         noscript { p { (language.board_needs_script()) } }
+    }
+}
+
+/// The board with its players and its keys; beside it the result, what the engines said, the graph and the moves.
+pub fn sides(words: Language, below: &Markup, said: &Markup) -> Markup {
+    let button = |(id, sign, label): (&str, &str, &str)| html! { button type="button" id=(id) aria-label=(label) title=(label) { (sign) } };
+    let keys = [
+        ("first", "|◀", words.key_start()),
+        ("back", "◀", words.key_back()),
+        ("play", words.play(), words.key_play()),
+        ("on", "▶", words.key_on()),
+        ("last", "▶|", words.key_end()),
+        ("flip", "⇅", words.key_turn()),
+        ("pieces", "A", words.key_pieces()),
+    ];
+    html! {
+        div.side.board-side {
+            p.player id="above" {}
+            div id="board" tabindex="0" role="img" aria-label=(words.board()) {}
+            p.player id="below" {}
+            div.keys { @for key in keys { (button(key)) } }
+            (below)
+        }
+        div.side {
+            p id="result" {}
+            (said)
+            div id="graph" {}
+            ol id="moves" tabindex="0" aria-label=(words.moves()) {}
+        }
     }
 }
 

@@ -8,13 +8,16 @@ use crate::{
     visitor::Visitor,
 };
 use axum::extract::State;
-use report::html::live_sections;
+use maud::html;
+use report::html::{heading, sections};
 
 /// The page.
 pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Refusal> {
     let history = site.ask(|desk| desk.history()).await?;
-    let content = fresh(&site, &live_sections(&history, visitor.language));
-    Ok(Page::new(visitor.language.standings(), "/table", content).with(FOLLOWING))
+    let words = visitor.language;
+    let content = html! { (heading(&history, words)) (sections(&history, words, None)) };
+    let content = fresh(&site, &content);
+    Ok(Page::new(words.standings(), "/table", content).with(FOLLOWING))
 }
 
 /// The report as JSON, in the form of `renmei report --json`.
