@@ -212,6 +212,19 @@ impl Database {
     }
 }
 
+/// Opens for reading what is in the file, without the log beside it.
+pub(super) fn alone(path: &Path) -> rusqlite::Result<Connection> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    let name = path.as_os_str().as_encoded_bytes().iter();
+    let name =
+        name.map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") });
+    let uri = format!("file:{}?immutable=1", name.collect::<String>());
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(uri, flags)?;
+    defence::harden(&conn).map(|()| conn)
+}
+
 /// A database in memory with the schema that files have.
 pub(super) fn expected() -> rusqlite::Result<Connection> {
     let conn = Connection::open_in_memory()?;

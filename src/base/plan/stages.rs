@@ -73,7 +73,7 @@ pub fn plan(
     let seed = event.integer("seed").unwrap_or(1);
     let plan = Plan {
         name: name(&event),
-        database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
+        database: event.database().unwrap_or_else(|| environment.base.join(database(&event))),
         base: environment.base.clone(),
         seed,
         ranking: ranking::rules(root, &stages, &engines.present, seed),

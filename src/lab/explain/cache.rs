@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     cell::RefCell,
     collections::HashMap,
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -83,7 +83,7 @@ impl Cache {
 
 fn read(path: &Path) -> io::Result<(File, HashMap<Key, Found>)> {
     files::refuse_link(path)?;
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut file = files::grown(path)?;
     let size = file.metadata()?.len();
     if size > MOST_BYTES {
         return Err(io::Error::other("the file has more than 1 GiB; delete it to begin anew"));
@@ -112,6 +112,16 @@ fn read(path: &Path) -> io::Result<(File, HashMap<Key, Found>)> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_the_place_of_the_file_is_refused_and_nobody_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("searches");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(Cache::open(&path).unwrap_err().to_string().contains("regular file"));
+    }
 
     #[test]
     fn a_search_is_found_again_behind_a_line_that_was_cut_off() {

@@ -561,7 +561,9 @@ fn examined_after(happens: impl FnOnce(&Path)) -> (TempDir, Result<(), StoreErro
     let mut watched = Watched::new(&store, opened.event);
     watched.examine().unwrap();
     happens(&path);
-    (directory, watched.examine())
+    // A file that is doubted is looked at again.
+    let examined = watched.examine().and_then(|()| watched.examine());
+    (directory, examined)
 }
 
 /// A copy has all of the event.
@@ -612,6 +614,44 @@ fn a_file_that_is_overwritten_or_cut_short_is_noticed() {
         let copies = copies.filter(|file| file.file_name().to_string_lossy().ends_with(".kept1.db"));
         assert_eq!(copies.count(), usize::from(kept.is_some()));
     }
+}
+
+#[test]
+fn a_file_that_is_overwritten_under_its_log_is_noticed_and_all_of_its_event_is_kept() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let journal = start(store, opened.event);
+    journal.append(long_event(20));
+    let store = journal.finish().unwrap();
+    let mut watched = Watched::new(&store, opened.event);
+    watched.examine().unwrap();
+    fs::copy(other_database(&path), &path).unwrap();
+    // It may be a log on its way into the file: it is looked at twice.
+    watched.examine().unwrap();
+    let StoreError::Replaced(_, Some(kept)) = watched.examine().unwrap_err() else { panic!("it is kept") };
+    let kept = Store::read(&kept).unwrap();
+    assert_eq!(kept.verify(opened.event, None).unwrap().sealed_games, 19);
+}
+
+#[test]
+fn an_older_copy_over_the_file_is_noticed() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let older = path.with_file_name("older.db");
+    let journal = start(store, opened.event);
+    journal.append(long_event(20));
+    let store = journal.finish().unwrap();
+    store.database().gather().unwrap();
+    fs::copy(&path, &older).unwrap();
+    let journal = start(store, opened.event);
+    journal.append([started(21, 0, 1), ended(21, 0, 1, SENNICHITE)]);
+    let store = journal.finish().unwrap();
+    store.database().gather().unwrap();
+    let mut watched = Watched::new(&store, opened.event);
+    watched.examine().unwrap();
+    fs::copy(&older, &path).unwrap();
+    let noticed = [watched.examine(), watched.examine()].into_iter().find_map(Result::err);
+    assert!(matches!(noticed, Some(StoreError::Replaced(..))), "{noticed:?}");
 }
 
 #[test]
