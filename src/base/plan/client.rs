@@ -210,7 +210,7 @@ fn name(table: &Table<'_>) -> Option<String> {
 /// The file's name with `.db`, in its directory.
 fn database(table: &Table<'_>) -> Option<PathBuf> {
     let beside = || table.context.environment.base.join(table.context.stem("floodgate") + ".db");
-    table.database().or_else(|| Some(beside()))
+    table.path("database").or_else(|| Some(beside()))
 }
 
 fn host(table: &Table<'_>) -> Option<String> {

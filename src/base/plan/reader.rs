@@ -324,13 +324,6 @@ impl<'a> Table<'a> {
         self.item(name)?.path()
     }
 
-    /// The path of an event's database.
-    pub fn database(&self) -> Option<PathBuf> {
-        let path = self.path("database")?;
-        let refused = platform::files::refuse_special_name(&path);
-        refused.map_err(|why| self.fault("database", why.to_string())).ok().map(|()| path)
-    }
-
     /// `true` or `false`.
     pub fn switch(&self, name: &str) -> Option<bool> {
         self.item(name)?.flag()

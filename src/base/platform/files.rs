@@ -34,7 +34,7 @@ mod side;
 mod umask;
 
 pub use foreign::Foreign;
-pub use named::{LARGE, SMALL, append, contents, grown, regular, typed, typed_contents, utf8};
+pub use named::{LARGE, SMALL, append, contents, regular, typed, typed_contents, utf8};
 pub use side::{
     close_to_others, create_directory, create_new, create_shared, drives, exposure, give_users_umask,
     is_executable, keep_private, open, owner_alone, read, read_linked, seal, share, symlink, sync_directory,

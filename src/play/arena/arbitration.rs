@@ -8,12 +8,7 @@ use contest::{
     standings::{Settled, Standings},
 };
 use notation::printable;
-use referee::{
-    AbortBy, Color, Outcome, WinBy,
-    entry::PlayerId,
-    operation::{Action, Operation},
-    points::Points,
-};
+use referee::{AbortBy, Color, Outcome, WinBy, entry::PlayerId, operation::Action, points::Points};
 use words::{Language, Message, refuse};
 
 /// What an order is decided by.
@@ -53,7 +48,12 @@ impl Bench<'_> {
             Command::Penalty { player, points } => {
                 let (player, name) = self.entrant(player)?;
                 let action = Action::Penalised { player, name, points: *points, stage, round };
-                self.is_further(&action, &asked.reason)?;
+                let arbitration = self.standings.arbitration();
+                if let Some(order) =
+                    arbitration.decision(|it| it.action == action && it.reason == asked.reason)
+                {
+                    return refuse(|words| words.penalised_already(order));
+                }
                 action
             }
             Command::Disqualify { player } => {
@@ -93,13 +93,6 @@ impl Bench<'_> {
             Command::Pair { black, white } => self.pairing([black, white])?,
             _ => return refuse(|_| "not an order about a player"),
         })
-    }
-
-    /// Refuses the penalty that a player has had for the same reason since the last round was paired: the order was given twice.
-    fn is_further(&self, penalty: &Action, reason: &str) -> Result<(), Message> {
-        let is_equal = |made: &Operation| made.action == *penalty && made.reason == reason;
-        let Some(order) = self.standings.arbitration().decision(is_equal) else { return Ok(()) };
-        refuse(|words| words.penalised_already(order))
     }
 
     /// Refuses an order about a player whose disqualification would have to be taken back first.

@@ -70,7 +70,7 @@ fn tables<'a>(table: &Table<'a>, name: &str) -> Vec<Item<'a>> {
 }
 
 pub(super) fn database(table: &Table<'_>) -> Option<PathBuf> {
-    table.database().or_else(|| Some(table.context.environment.path(DATABASE)))
+    table.path("database").or_else(|| Some(table.context.environment.path(DATABASE)))
 }
 
 pub(crate) fn trusted_proxies(table: &Table<'_>) -> Option<Proxies> {

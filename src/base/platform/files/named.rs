@@ -79,14 +79,6 @@ pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// Opens a regular file, or a new one, for reading and for appending.
-///
-/// # Errors
-/// When it cannot be written, or is none.
-pub fn grown(path: &Path) -> io::Result<File> {
-    checked(side::at_once(OpenOptions::new().read(true).append(true).create(true), path)?)
-}
-
 /// Opens a file for appending `what`: a new or an empty one, or one whose beginning `is_ours`.
 ///
 /// # Errors

@@ -119,7 +119,7 @@ impl Arbitration {
     }
 
     /// The operations that changed the table of a stage: penalties, disqualifications, places.
-    pub fn decisions(&self, stage: u8) -> impl Iterator<Item = &Operation> {
+    pub(super) fn decisions(&self, stage: u8) -> impl Iterator<Item = &Operation> {
         let changed = move |(of, operation): &&(u8, Operation)| match operation.action {
             Action::Disqualified { .. } => true,
             _ => *of == stage,
