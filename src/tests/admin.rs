@@ -299,7 +299,13 @@ fn a_penalty_and_a_withdrawal_hold_for_later_rounds_also_after_a_kill() {
     );
     assert!(refused(&desk, &["penalty", "b", "0", "--reason", "x"]).contains("more than 0 points"));
     assert!(refused(&desk, &["return", "c"]).contains("`c` is not withdrawn"));
-    done(&desk, &["penalty", "b", "0.5", "--reason", "was late"]);
+    let penalty = ["penalty", "b", "0.5", "--reason", "was late"];
+    let given = std::thread::scope(|scope| {
+        let orders = [(); 4].map(|()| scope.spawn(|| admin(&desk, &penalty)));
+        orders.map(|order| order.join().unwrap()).into_iter().filter(|output| output.status.success()).count()
+    });
+    assert_eq!(given, 1, "equal orders at once");
+    assert!(refused(&desk, &penalty).contains("operation 1 is this penalty"));
     done(&desk, &["penalty", "a", "1", "--reason", "by mistake"]);
     done(&desk, &["undo", "2"]);
     done(&desk, &["withdraw", "c", "--reason", "went home"]);

@@ -63,8 +63,7 @@ pub fn run(options: Options) -> Result<Exit, Failure> {
     files::create_directory(&directory, Access::Private).map_err(failed)?;
     // Whoever could write a file there would have a program started as this user.
     directory.canonicalize().and_then(|place| files::owner_alone(&place)).map_err(failed)?;
-    let lock = fs::File::options().create(true).truncate(false).write(true).open(directory.join(LOCK));
-    let lock = lock.map_err(failed)?;
+    let lock = files::open(&directory.join(LOCK)).map_err(failed)?;
     match lock.try_lock() {
         Ok(()) => play(&directory, options),
         Err(fs::TryLockError::WouldBlock) => again(&directory, options.opens_browser),

@@ -18,6 +18,8 @@ pub(super) const SCHEMA: usize = 1;
 const APPLICATION_ID: i64 = 0x524E_4D45;
 /// Longest wait for another connection's write lock.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait for readers before the log is moved into the file as far as they let it.
+const GATHERING: Duration = Duration::from_secs(1);
 /// Longest wait until a file that was empty a moment ago can be opened.
 const SETTLING: Duration = Duration::from_secs(5);
 /// Delay before the next attempt to open a file that another process is setting up.
@@ -33,7 +35,7 @@ pub(super) struct Database {
 }
 
 /// The file beside a database whose name has this end, such as `-wal`.
-fn beside(path: &Path, end: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(end);
     name.into()
@@ -192,10 +194,17 @@ impl Database {
         sql(&self.conn).map_err(|error| StoreError::sql(&self.path, error))
     }
 
-    /// Moves what was committed from the log beside the file into the file.
-    pub(super) fn gather(&self) -> Result<(), StoreError> {
-        // The pragma answers with a row.
-        self.check(|conn| conn.query_row("PRAGMA wal_checkpoint(truncate)", [], |_| Ok(())))
+    /// Moves what was committed from the log beside the file into the file; false if some of it is left, because somebody reads
+    /// an older state of the file.
+    pub(super) fn gather(&self) -> Result<bool, StoreError> {
+        self.check(|conn| {
+            conn.busy_timeout(GATHERING)?;
+            let moved = conn.query_row("PRAGMA wal_checkpoint(truncate)", [], |row| {
+                Ok(row.get::<_, i64>(1)? == row.get::<_, i64>(2)?)
+            });
+            conn.busy_timeout(PATIENCE)?;
+            moved
+        })
     }
 
     /// Runs `sql` in one short write transaction: all of it is on the disk on return, or nothing.
@@ -210,6 +219,19 @@ impl Database {
             Ok(value)
         })
     }
+}
+
+/// Opens for reading what is in the file, without the log beside it.
+pub(super) fn alone(path: &Path) -> rusqlite::Result<Connection> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    let name = path.as_os_str().as_encoded_bytes().iter();
+    let name =
+        name.map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") });
+    let uri = format!("file:{}?immutable=1", name.collect::<String>());
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(uri, flags)?;
+    defence::harden(&conn).map(|()| conn)
 }
 
 /// A database in memory with the schema that files have.

@@ -21,8 +21,10 @@ pub(crate) const LARGEST: i32 = 64 << 20;
 /// What SQLite writes beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Refuses links where SQLite would create files.
+/// Refuses what is no regular file, and links where SQLite would create files.
 pub(crate) fn refuse_links(path: &Path) -> Result<(), StoreError> {
+    let unusable = |source| StoreError::Unusable(path.to_owned(), Arc::new(source));
+    platform::files::refuse_special_name(path).map_err(unusable)?;
     let refused = |link: PathBuf| {
         let told =
             |source| StoreError::Link { path: path.to_owned(), link: link.clone(), source: Arc::new(source) };
@@ -34,6 +36,7 @@ pub(crate) fn refuse_links(path: &Path) -> Result<(), StoreError> {
     }
     // SQLite writes beside the file that a link leads to.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    platform::files::refuse_link(&real).map_err(unusable)?;
     BESIDE.iter().try_for_each(|end| {
         let mut beside = real.clone().into_os_string();
         beside.push(end);

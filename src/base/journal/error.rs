@@ -34,6 +34,9 @@ pub enum StoreError {
         /// Why it is refused.
         source: Arc<io::Error>,
     },
+    /// The name leads to no regular file.
+    #[error("database `{}` cannot be used: {}", .0.display(), .1)]
+    Unusable(PathBuf, #[source] Arc<io::Error>),
     /// The database has a second name, by which another program could write to it without seeing this one.
     #[error("database `{}` cannot be written to: {}", .0.display(), .1)]
     SecondName(PathBuf, #[source] Arc<io::Error>),

@@ -64,7 +64,7 @@ use referee::{
 use rusqlite::Connection;
 use std::{
     ops::Deref,
-    path::Path,
+    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -196,6 +196,11 @@ impl Store {
 }
 
 impl Writer {
+    /// Moves the log beside the file into the file. Returns the log if not all of it could be moved at once.
+    pub fn unmoved_log(&self) -> Option<PathBuf> {
+        (!self.database.gather().unwrap_or(false)).then(|| database::beside(self.path(), "-wal"))
+    }
+
     /// Opens or creates a database.
     ///
     /// # Errors

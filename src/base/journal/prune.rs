@@ -97,7 +97,7 @@ impl Writer {
     /// When another program uses the database, or the disk is full.
     pub fn vacuum(&self) -> Result<(), StoreError> {
         self.database().check(|conn| conn.execute_batch("VACUUM"))?;
-        self.database().gather()
+        self.database().gather().map(drop)
     }
 
     /// Locks an event that nobody may play meanwhile, until this store is dropped; `None` if there is none of the name.

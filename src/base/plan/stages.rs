@@ -145,7 +145,9 @@ fn check_event(event: &Table<'_>, plan: &Plan) {
         let (name, gpu, gpus) = (&engine.name, engine.gpu, plan.gpus);
         event.fault("gpus", format!("\"{name}\" needs {gpu} of a GPU, the event has {gpus}"));
     }
-    if plan.database.is_dir() {
+    if let Err(why) = platform::files::refuse_special_name(&plan.database) {
+        event.fault("database", why);
+    } else if plan.database.is_dir() {
         event.fault("database", format!("`{}` is a directory, not a file", plan.database.display()));
     } else if !plan.database.parent().is_some_and(Path::is_dir) {
         event.fault("database", format!("the directory of `{}` does not exist", plan.database.display()));

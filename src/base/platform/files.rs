@@ -42,6 +42,7 @@ pub use side::{
 };
 
 use std::{
+    ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Read as _},
     path::Path,
@@ -193,7 +194,7 @@ pub fn refuse_database(path: &Path) -> io::Result<()> {
 /// When the name or the file is one of these.
 pub fn refuse_input(path: &Path) -> io::Result<()> {
     refuse_database(path)?;
-    let is_input = |ending: &std::ffi::OsStr| INPUTS.iter().any(|input| ending.eq_ignore_ascii_case(input));
+    let is_input = |ending: &OsStr| INPUTS.iter().any(|input| ending.eq_ignore_ascii_case(input));
     let what = match path.extension() {
         Some(ending) if is_input(ending) => "a configuration or a database has such a name",
         _ if PROGRAMS.iter().any(|head| begins(path, head)) => "it is a program, which is not replaced",
@@ -213,14 +214,32 @@ fn begins(path: &Path, expected: &[u8]) -> bool {
     regular(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == expected
 }
 
-/// Refuses a symbolic link under a name of the program's own choice, for files that another library opens.
+/// Refuses a symbolic link, a pipe or a device under a name of the program's own choice, for files that another library opens.
 ///
 /// # Errors
-/// When the name is a link.
+/// When the name is that of one.
 pub fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(link()),
-        _ => Ok(()),
+        Ok(found) => refused(found.is_file() || found.is_dir(), 1),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Refuses a name of a database by which SQLite means something else than a file of that name.
+///
+/// # Errors
+/// When the name is empty, `:memory:`, or begins with `file:`.
+pub fn refuse_special_name(path: &Path) -> io::Result<()> {
+    let is_special = |name: &OsStr| name == ":memory:" || name.as_encoded_bytes().starts_with(b"file:");
+    match path.as_os_str().is_empty()
+        || is_special(path.as_os_str())
+        || path.file_name().is_some_and(is_special)
+    {
+        true => Err(io::Error::other(
+            "`:memory:`, `file:..` and an empty name are no names of files for SQLite; name a file, such as `event.db`",
+        )),
+        false => Ok(()),
     }
 }
 
@@ -255,8 +274,8 @@ fn link() -> io::Error {
 }
 
 /// The name under which a file is written before it is complete.
-fn unfinished(name: &std::ffi::OsStr) -> std::ffi::OsString {
-    let mut unfinished = std::ffi::OsString::from(".");
+fn unfinished(name: &OsStr) -> OsString {
+    let mut unfinished = OsString::from(".");
     unfinished.push(name);
     unfinished.push(".tmp");
     unfinished

@@ -10,6 +10,7 @@ use super::{
 use notation::usi::EngineLine;
 use std::{
     collections::BTreeSet,
+    pin::pin,
     time::{Duration, Instant},
 };
 
@@ -107,7 +108,7 @@ impl Exam {
         if self.talk.is_none() {
             self.restart().await?;
         }
-        self.talk.as_mut().ok_or_else(|| Failure::not_running("the engine is not running"))
+        running(&mut self.talk)
     }
 
     async fn restart(&mut self) -> Result<(), Failure> {
@@ -123,13 +124,13 @@ impl Exam {
     /// Sends `usi` and reads up to `usiok`, passing each line to `heard`.
     pub async fn usi(&mut self, mut heard: impl FnMut(&EngineLine)) -> Result<Duration, Failure> {
         let limit = self.settings.plan.limits.start;
-        let talk = self.engine_running()?;
+        let talk = running(&mut self.talk)?;
         let since = talk.send(&["usi"]);
         let heard = talk.wait(since + limit, |line| {
             heard(line);
             *line == EngineLine::UsiOk
         });
-        match heard.await {
+        match patiently("usiok", &self.progress, heard).await {
             Ok(line) => Ok(line.at.saturating_duration_since(since)),
             Err(silence) => Err(self.failed("usiok", limit, silence).await),
         }
@@ -147,8 +148,8 @@ impl Exam {
 
     /// Sends `isready`, waits for `readyok` and sends `usinewgame`.
     pub async fn ready(&mut self, limit: Duration) -> Result<Duration, Failure> {
-        let talk = self.engine_running()?;
-        match talk.ready(limit).await {
+        let talk = running(&mut self.talk)?;
+        match patiently("readyok", &self.progress, talk.ready(limit)).await {
             Ok(took) => {
                 talk.send(&["usinewgame"]);
                 Ok(took)
@@ -208,7 +209,7 @@ impl Exam {
 
     /// Waits for the answer to a question asked at `since`.
     pub async fn answer(&mut self, since: Instant, limit: Duration) -> Result<Answer, Failure> {
-        let talk = self.engine_running()?;
+        let talk = running(&mut self.talk)?;
         match talk.wait(since + limit, is_best_move).await {
             Ok(line) => {
                 let infos = std::mem::take(&mut talk.infos).into();
@@ -262,10 +263,6 @@ impl Exam {
         self.talk.as_ref().map(|talk| shown(&talk.trace.report())).unwrap_or_default()
     }
 
-    fn engine_running(&mut self) -> Result<&mut Talk, Failure> {
-        self.talk.as_mut().ok_or_else(|| Failure::not_running("the engine is not running"))
-    }
-
     pub fn report(self) -> Report {
         let plan = &self.settings.plan;
         let command = std::iter::once(plan.command.display().to_string()).chain(plan.args.iter().cloned());
@@ -279,6 +276,20 @@ impl Exam {
             rows: self.rows,
         }
     }
+}
+
+fn running(talk: &mut Option<Talk>) -> Result<&mut Talk, Failure> {
+    talk.as_mut().ok_or_else(|| Failure::not_running("the engine is not running"))
+}
+
+/// Awaits an answer, and shows what is awaited when that takes long.
+async fn patiently<T>(wanted: &str, progress: &dyn Fn(&Row), answer: impl Future<Output = T>) -> T {
+    let mut answer = pin!(answer);
+    if let Ok(answer) = tokio::time::timeout(PATIENCE, &mut answer).await {
+        return answer;
+    }
+    progress(&Row::note("start", format!("waiting for `{wanted}`")));
+    answer.await
 }
 
 pub fn is_best_move(line: &EngineLine) -> bool {
@@ -309,6 +320,18 @@ pub fn shown(report: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::report::SHOWN_WIDTH;
+    use std::cell::RefCell;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_is_awaited_for_long_is_named_once() {
+        let shown = RefCell::new(vec![]);
+        let show = |row: &Row| shown.borrow_mut().push(row.seen.clone());
+        let after = |seconds| tokio::time::sleep(Duration::from_secs(seconds));
+        patiently("usiok", &show, after(4)).await;
+        assert_eq!(*shown.borrow(), [""; 0]);
+        patiently("usiok", &show, after(30)).await;
+        assert_eq!(*shown.borrow(), ["waiting for `usiok`"]);
+    }
 
     #[test]
     fn a_fault_shows_the_conversation_without_most_info_lines() {

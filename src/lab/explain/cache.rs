@@ -6,13 +6,10 @@ use serde::{Deserialize, Serialize};
 use std::{
     cell::RefCell,
     collections::HashMap,
-    fs::{File, OpenOptions},
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
+    fs::File,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
-
-/// Largest file that is read.
-const MOST_BYTES: u64 = 1 << 30;
 
 /// A search: the engine by its digest, the argument of `position`, the nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -50,7 +47,7 @@ impl Cache {
     /// Opens or creates a file. Lines that are no search are passed over.
     ///
     /// # Errors
-    /// When the file cannot be read or written, or is larger than 1 GiB.
+    /// When the file cannot be read or written, or is larger than 1 GB.
     pub fn open(path: &Path) -> Result<Self, CacheFault> {
         let fault = |source| CacheFault { path: path.to_owned(), source };
         let (file, known) = read(path).map_err(fault)?;
@@ -83,26 +80,12 @@ impl Cache {
 
 fn read(path: &Path) -> io::Result<(File, HashMap<Key, Found>)> {
     files::refuse_link(path)?;
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-    let size = file.metadata()?.len();
-    if size > MOST_BYTES {
-        return Err(io::Error::other("the file has more than 1 GiB; delete it to begin anew"));
-    }
-    let mut known = HashMap::new();
-    for line in BufReader::new(&file).lines() {
-        // A line that is not UTF-8 was not written by this program.
-        let Ok(line) = line else { break };
-        if let Ok(Entry { key, found }) = serde_json::from_str(&line) {
-            known.insert(key, found);
-        }
-    }
+    let kept = if path.exists() { files::contents(path, files::LARGE)? } else { vec![] };
+    let mut file = files::append(path, "searches", |_| true)?;
+    let entries = kept.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let known = entries.map(|Entry { key, found }| (key, found)).collect();
     // A line that a kill has cut off gets an end, so that the next one stands alone.
-    let mut last = [b'\n'];
-    if size > 0 {
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-    }
-    if last != [b'\n'] {
+    if kept.last().is_some_and(|last| *last != b'\n') {
         file.write_all(b"\n")?;
     }
     Ok((file, known))
@@ -112,6 +95,16 @@ fn read(path: &Path) -> io::Result<(File, HashMap<Key, Found>)> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_the_place_of_the_file_is_refused_and_nobody_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("searches");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(Cache::open(&path).unwrap_err().to_string().contains("regular file"));
+    }
 
     #[test]
     fn a_search_is_found_again_behind_a_line_that_was_cut_off() {

@@ -9,6 +9,7 @@ use crate::{
 use plan::SourcePlan;
 use platform::{
     content::{hex, sha256_of_file},
+    files,
     locks::Lock,
     programs::{self, Group},
 };
@@ -119,7 +120,9 @@ fn recipe(source: &SourcePlan, commit: &str) -> String {
 /// A build that is in the cache.
 fn kept(directory: &Path, commit: &Commit) -> Result<Option<Built>, LabError> {
     let file = directory.join("built.json");
-    let Some(mark) = fs::read(&file).ok().and_then(|text| serde_json::from_slice::<Mark>(&text).ok()) else {
+    let Some(mark) =
+        files::contents(&file, files::SMALL).ok().and_then(|text| serde_json::from_slice::<Mark>(&text).ok())
+    else {
         return Ok(None);
     };
     let program = directory.join(&mark.program);

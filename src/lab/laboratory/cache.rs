@@ -14,7 +14,7 @@ use crate::{
     git::{self, Commit, Git},
 };
 use plan::{SourcePlan, WORKTREE};
-use platform::{content::hex, locks::Lock};
+use platform::{content::hex, files, locks::Lock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -349,8 +349,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), LabError> {
 
 /// Opens the file of a lock.
 pub(crate) fn open(path: &Path) -> Result<File, LabError> {
-    let file = File::options().create(true).truncate(false).read(true).write(true).open(path);
-    file.map_err(LabError::io("cannot open", path))
+    files::open(path).map_err(LabError::io("cannot open", path))
 }
 
 fn try_lock(path: &Path) -> Option<Lock> {
@@ -365,7 +364,7 @@ fn below(directory: &Path) -> Vec<PathBuf> {
 fn builds_of(shelf: &Path) -> Vec<CachedBuild> {
     let of = |path: PathBuf| {
         let file = path.join("built.json");
-        let mark: Mark = serde_json::from_slice(&fs::read(&file).ok()?).ok()?;
+        let mark: Mark = serde_json::from_slice(&files::contents(&file, files::SMALL).ok()?).ok()?;
         let used = fs::metadata(&file).ok()?.modified().ok()?;
         let commit = Commit { id: mark.commit, subject: mark.subject };
         Some(CachedBuild { bytes: size(&path), path, commit, build: mark.build, used })

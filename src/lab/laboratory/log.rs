@@ -1,7 +1,7 @@
 //! The end of a build's log.
 
+use platform::files;
 use std::{
-    fs::File,
     io::{Read, Seek, SeekFrom},
     path::Path,
 };
@@ -14,7 +14,7 @@ const LINES: usize = 15;
 /// The last lines of a log, each after a line break; empty if there are none.
 pub fn tail(path: &Path) -> String {
     let mut bytes = vec![];
-    let read = File::open(path).and_then(|mut file| {
+    let read = files::regular(path).and_then(|mut file| {
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
         file.read_to_end(&mut bytes)

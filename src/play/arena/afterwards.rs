@@ -219,6 +219,8 @@ mod tests {
         assert_eq!(table(&database), (["1.0", "1.0", "0.0"].map(str::to_owned).to_vec(), true));
         let penalty = ordered(&database, r#"{"penalty":{"player":"a","points":0.5}}"#).unwrap().unwrap();
         assert_eq!(penalty.operation, Some(2));
+        let again = ordered(&database, r#"{"penalty":{"player":"a","points":0.5}}"#).unwrap_err();
+        assert!(again.starts_with("operation 2 is this penalty, for the same reason"), "{again}");
         assert_eq!(table(&database).0[0], "0.5");
         let appeal = ordered(&database, r#"{"appeal":{"game":2}}"#).unwrap().unwrap();
         assert!(appeal.ok && table(&database).1, "{appeal:?}");

@@ -48,7 +48,14 @@ impl Bench<'_> {
             }
             Command::Penalty { player, points } => {
                 let (player, name) = self.entrant(player)?;
-                Action::Penalised { player, name, points: *points, stage, round }
+                let action = Action::Penalised { player, name, points: *points, stage, round };
+                let arbitration = self.standings.arbitration();
+                if let Some(order) =
+                    arbitration.decision(|it| it.action == action && it.reason == asked.reason)
+                {
+                    return refuse(|words| words.penalised_already(order));
+                }
+                action
             }
             Command::Disqualify { player } => {
                 let (player, name) = self.entrant(player)?;

@@ -556,8 +556,15 @@ impl<'a> Dispatcher<'a> {
         }
         let finished = self.journal.finish();
         played?;
-        let (plan, standings) = (self.plan, self.agenda.standings);
-        Ok(Finished { standings, interrupted, halted, store: finished?, event, plan })
+        let (plan, standings, say) = (self.plan, self.agenda.standings, self.say);
+        let store = finished?;
+        if let Some(log) = store.unmoved_log() {
+            let (database, log) = (store.path().display(), log.display());
+            say(&format!(
+                "`{database}` is read by another program, so a part of the event is in `{log}`: copy both"
+            ));
+        }
+        Ok(Finished { standings, interrupted, halted, store, event, plan })
     }
 
     /// Keeps what games report that end while the workers are awaited.

@@ -3,7 +3,7 @@
 use contest::{schedule::rounds::Seeker, standings::Scale};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use referee::{
-    Color, Outcome, WinBy,
+    Color, Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, PlayerId, Stamped},
     operation::Action,
     rating::Estimate,
@@ -150,8 +150,8 @@ impl PlayedGames {
         for (player, earned) in players.into_iter().zip([half_points, 2 - half_points]) {
             self.seekers.entry(player).or_default().half_points += u32::from(earned);
         }
-        let left = matches!(end.outcome, Outcome::Win { by: WinBy::Disconnection, .. });
-        let abandoned = left && end.plies <= ABANDONED;
+        let walked_out = matches!(end.outcome, Outcome::Win { by, .. } if by.is_walkout());
+        let abandoned = walked_out && end.plies <= ABANDONED;
         self.changes += 1;
         self.games.push(Played { game: end.game, at, players, half_points, abandoned });
     }
@@ -181,5 +181,23 @@ impl PlayedGames {
         let rating = self.rates.get(&player).map_or(unrated, |rate| rate.rate);
         let number = player.index();
         Seeker { rating, number, ..self.seekers.get(&player).cloned().unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::{WinBy, pairing::Pairing};
+
+    #[test]
+    fn a_player_who_left_or_never_came_is_not_rated_for_it() {
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        for &by in WinBy::ALL {
+            let mut games = PlayedGames::default();
+            games.ended(1, &GameEnded::new(GameId(1), pairing, Outcome::loss(Color::White, by), 3));
+            let left = matches!(by, WinBy::Disconnection | WinBy::Default);
+            assert_eq!(games.games[0].abandoned, left, "{}", by.name());
+        }
     }
 }

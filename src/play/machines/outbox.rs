@@ -60,7 +60,7 @@ impl Outbox {
     /// # Errors
     /// When it cannot be read.
     pub fn read(&self, lease: LeaseId) -> io::Result<Vec<u8>> {
-        fs::read(self.path(lease))
+        files::contents(&self.path(lease), files::LARGE)
     }
 
     /// Forgets an answer that was taken, or never will be.

@@ -46,7 +46,7 @@ use referee::{
     game::{is_starved, lateness},
     ids::{GameId, PlayerId},
     number::number,
-    operation::Action,
+    operation::{Action, Operation},
     pairing::Pairing,
     points::Points,
     precision::PRECISE,
@@ -54,7 +54,7 @@ use referee::{
     sprt::BY_FAULTS,
 };
 use serde::Serialize;
-use std::{cmp::Ordering, collections::BTreeMap, ops::RangeInclusive, time::Duration};
+use std::{cell::LazyCell, cmp::Ordering, collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -501,7 +501,20 @@ impl Standings {
 
     /// True if an arbiter has changed the table of a stage.
     pub fn is_decided(&self, stage: usize) -> bool {
-        u8::try_from(stage).is_ok_and(|stage| self.arbitration.decisions(stage).next().is_some())
+        !self.decisions(stage).is_empty()
+    }
+
+    /// What arbiters have decided on the table of a stage. A place has no effect while its players are not level.
+    pub fn decisions(&self, stage: usize) -> Vec<&Operation> {
+        let rows = LazyCell::new(|| self.ranking(stage));
+        let row = |of| rows.iter().find(|row| row.player == of);
+        let has_effect = |decision: &&Operation| match decision.action {
+            Action::Placed { player, below, .. } => {
+                row(player).zip(row(below)).is_some_and(|(one, other)| one.compare_played(other).is_eq())
+            }
+            _ => true,
+        };
+        self.arbitration.decisions(u8::try_from(stage).unwrap_or(u8::MAX)).filter(has_effect).collect()
     }
 
     /// The points of a player in the whole event, byes included, less the penalties.

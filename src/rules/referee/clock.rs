@@ -340,7 +340,7 @@ impl Budget {
 }
 
 #[cfg(test)]
-#[path = "tests/clock_model.rs"]
+#[path = "clock_tests.rs"]
 mod model;
 
 #[cfg(test)]

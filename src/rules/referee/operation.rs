@@ -54,7 +54,7 @@ pub struct Operation {
 }
 
 /// What an operator can do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::VariantNames)]
 #[serde(rename_all = "kebab-case", tag = "action")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Action {

@@ -79,6 +79,16 @@ impl WinBy {
         }
     }
 
+    /// True if the loser was not there: it left, or never came.
+    pub fn is_walkout(self) -> bool {
+        match self {
+            Self::Disconnection | Self::Default => true,
+            Self::Mate | Self::Resignation | Self::Declaration | Self::PerpetualCheck => false,
+            Self::Time | Self::Adjudication | Self::Ruling => false,
+            Self::IllegalMove(_) | Self::IllegalAction | Self::IllegalDeclaration => false,
+        }
+    }
+
     /// True if the game was won without play: it is no meeting of the two, and says nothing about either engine.
     pub fn is_default(self) -> bool {
         match self {

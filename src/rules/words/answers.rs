@@ -54,6 +54,7 @@ messages! {
     withdrawn_already(name: &str): "`{name}` is withdrawn already" = "`{name}` はすでに棄権しています。";
     not_withdrawn(name: &str): "`{name}` is not withdrawn" = "`{name}` は棄権していません。";
     disqualified_already(name: &str, operation: u64): "`{name}` is disqualified already; `undo {operation}` takes that back" = "`{name}` はすでに失格です。取り消すには `undo {operation}` を使ってください。";
+    penalised_already(operation: u64): "operation {operation} is this penalty, for the same reason; a further one needs a reason of its own, and `undo {operation}` takes that back" = "操作{operation}で同じ理由の同じ減点をすでに与えています。さらに減点するには別の理由を付けてください。取り消すには `undo {operation}` を使ってください。";
     not_level(name: &str, other: &str): "`{name}` and `{other}` are not level in the table of the stage that is played, or placed already; `undo` takes a place back" = "`{name}` と `{other}` は現在のステージの表で同順位でないか、順位がすでに決められています（`undo` で取り消せます）。";
     penalty_above_zero: "a penalty is more than 0 points" = "減点は0より大きい数にしてください。";
     no_points_here: "the stage that is played has no table with points" = "現在のステージには勝ち点の表がありません。";

@@ -658,10 +658,6 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     let played = |at: &usize| standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
     // Where points do not decide, a table by them would be a second order.
     let rows = |at: usize| if standings.by_points() { standings.ranking(at) } else { vec![] };
-    let decisions = |at: usize| {
-        let decided = standings.arbitration().decisions(u8::try_from(at).unwrap_or(u8::MAX));
-        decided.cloned().collect()
-    };
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
@@ -669,7 +665,7 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
             format_japanese: info.format_of(&info.stages[at..=at], Language::Japanese),
             is_ranked: standings.is_ranked(at),
             table: rows(at).into_iter().map(named).collect(),
-            decisions: decisions(at),
+            decisions: standings.decisions(at).into_iter().cloned().collect(),
             advances: standings.advances(at),
         })
         .collect()

@@ -115,6 +115,16 @@ fn an_arbiter_places_a_player_above_another_who_is_level_and_the_reason_stands_b
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["stages"][0]["decisions"][0]["reason"], "by lot");
     assert!(ReportText(&report, Language::English).to_string().contains("by lot"));
+    let mut ahead = circle.clone();
+    let (player, points) = (PlayerId(0), Points::thousandths(1_000));
+    let lost = Action::Penalised { player, name: "a".to_owned(), points, stage: 0, round: 1 };
+    ahead.fold(&decided(2, None, lost));
+    let decisions = &Report::new(&info, &ahead, true).stages[0].decisions;
+    assert_eq!(
+        decisions.iter().map(|it| it.number).collect::<Vec<_>>(),
+        [2],
+        "the two are not level any more"
+    );
     circle.fold(&decided(2, Some(1), placed(2, 0, false)));
     assert_eq!(said(&Report::new(&info, &circle, true)), "Winners, level: a, b, c, 1/2");
 }

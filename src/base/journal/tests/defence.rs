@@ -79,6 +79,34 @@ fn an_oversized_value_is_refused_and_not_loaded() {
     assert!(store.verify(event, None).is_err());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_database_or_beside_it_is_refused_and_nobody_is_waited_for() {
+    let (directory, path) = temporary();
+    write(&path, &[opening()]);
+    for name in ["pipe.db", "league.db-wal", "league.db-shm", "league.db-journal"] {
+        let pipe = directory.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let database = if name == "pipe.db" { &pipe } else { &path };
+        for refused in [Writer::open(database).map(drop), Store::read(database).map(drop)] {
+            let told = refused.unwrap_err().to_string();
+            assert!(told.contains(name) && told.contains("not a regular file"), "{told}");
+        }
+        fs::remove_file(pipe).unwrap();
+    }
+}
+
+#[test]
+fn a_name_by_which_sqlite_means_no_file_is_refused() {
+    let (directory, path) = temporary();
+    let file = format!("file:{}?mode=memory", path.display());
+    for name in ["", ":memory:", &file, &directory.path().join(":memory:").display().to_string()] {
+        let told = Writer::open(name).unwrap_err().to_string();
+        assert!(told.contains("name a file, such as `event.db`"), "{told}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
 #[test]
 #[cfg_attr(windows, ignore = "users of Windows may make no links")]
 fn no_link_beside_a_database_is_followed() {

@@ -550,6 +550,22 @@ fn the_file_alone_has_an_event_that_is_over_while_somebody_reads_it() {
     );
 }
 
+#[test]
+fn the_end_of_an_event_waits_for_no_reader_and_names_the_log_that_is_left() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let reader = Store::read(&path).unwrap();
+    let conn = &reader.database().conn;
+    conn.execute_batch("BEGIN").unwrap();
+    let _it_reads = conn.query_row("SELECT count(*) FROM games", [], |row| row.get::<_, i64>(0)).unwrap();
+    let journal = start(store, opened.event);
+    journal.append([opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]);
+    let store = journal.finish().unwrap();
+    assert!(store.unmoved_log().unwrap().ends_with("league.db-wal"));
+    conn.execute_batch("COMMIT").unwrap();
+    assert_eq!(store.unmoved_log(), None);
+}
+
 /// An event of which the file has all and the log nothing, and what is found after something happened to the file.
 fn examined_after(happens: impl FnOnce(&Path)) -> (TempDir, Result<(), StoreError>) {
     let (directory, path) = temporary();
@@ -561,7 +577,9 @@ fn examined_after(happens: impl FnOnce(&Path)) -> (TempDir, Result<(), StoreErro
     let mut watched = Watched::new(&store, opened.event);
     watched.examine().unwrap();
     happens(&path);
-    (directory, watched.examine())
+    // A file that is doubted is looked at again.
+    let examined = watched.examine().and_then(|()| watched.examine());
+    (directory, examined)
 }
 
 /// A copy has all of the event.
@@ -615,8 +633,46 @@ fn a_file_that_is_overwritten_or_cut_short_is_noticed() {
 }
 
 #[test]
+fn a_file_that_is_overwritten_under_its_log_is_noticed_and_all_of_its_event_is_kept() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let journal = start(store, opened.event);
+    journal.append(long_event(20));
+    let store = journal.finish().unwrap();
+    let mut watched = Watched::new(&store, opened.event);
+    watched.examine().unwrap();
+    fs::copy(other_database(&path), &path).unwrap();
+    // It may be a log on its way into the file: it is looked at twice.
+    watched.examine().unwrap();
+    let StoreError::Replaced(_, Some(kept)) = watched.examine().unwrap_err() else { panic!("it is kept") };
+    let kept = Store::read(&kept).unwrap();
+    assert_eq!(kept.verify(opened.event, None).unwrap().sealed_games, 19);
+}
+
+#[test]
+fn an_older_copy_over_the_file_is_noticed() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let older = path.with_file_name("older.db");
+    let journal = start(store, opened.event);
+    journal.append(long_event(20));
+    let store = journal.finish().unwrap();
+    store.database().gather().unwrap();
+    fs::copy(&path, &older).unwrap();
+    let journal = start(store, opened.event);
+    journal.append([started(21, 0, 1), ended(21, 0, 1, SENNICHITE)]);
+    let store = journal.finish().unwrap();
+    store.database().gather().unwrap();
+    let mut watched = Watched::new(&store, opened.event);
+    watched.examine().unwrap();
+    fs::copy(&older, &path).unwrap();
+    let noticed = [watched.examine(), watched.examine()].into_iter().find_map(Result::err);
+    assert!(matches!(noticed, Some(StoreError::Replaced(..))), "{noticed:?}");
+}
+
+#[test]
 fn a_log_that_is_moved_into_its_file_and_a_vacuum_are_nobody_elses_file() {
-    let moved = |path: &Path| Writer::open(path).unwrap().database().gather().unwrap();
+    let moved = |path: &Path| assert!(Writer::open(path).unwrap().database().gather().unwrap());
     let shrunk = |path: &Path| {
         let other = Writer::open(path).unwrap();
         other.database().check(|conn| conn.execute_batch("DELETE FROM moves; VACUUM")).unwrap();

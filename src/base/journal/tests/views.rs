@@ -1,5 +1,6 @@
 use super::*;
 use crate::Moves;
+use referee::{AbortBy, DrawBy};
 use rusqlite::{Connection, types::Value};
 
 /// Three games that count, one adjourned, one running, and a bye.
@@ -164,6 +165,85 @@ fn counts_and_faults_of_a_large_event_are_looked_up_by_their_indexes() {
     let faults = steps(&path, &crate::read::lost_by_fault());
     assert!(faults[0].contains("games_of_faults"), "{faults:?}");
     assert!(!faults.iter().any(|step| step.contains("TEMP B-TREE")), "{faults:?}");
+}
+
+/// True if an attempt came to no end of its own: what is played at its place goes on from what was there before.
+fn is_no_end(by: AbortBy) -> bool {
+    match by {
+        AbortBy::Stopped | AbortBy::NotStarted => true,
+        AbortBy::Server | AbortBy::Missing | AbortBy::Annulled | AbortBy::NoResult => false,
+    }
+}
+
+#[test]
+fn queries_list_the_causes_after_which_a_place_goes_on_from_what_was_there_before() {
+    let quoted = |quote: &str, between: &str| {
+        let words =
+            AbortBy::ALL.iter().filter(|by| is_no_end(**by)).map(|by| format!("{quote}{}{quote}", by.name()));
+        words.collect::<Vec<_>>().join(between)
+    };
+    let sql = format!("cause NOT IN ({})", quoted("'", ", "));
+    let [pruned, adjourned] = [include_str!("../prune.rs"), include_str!("../adjourned.rs")];
+    assert!(pruned.contains(&sql) && adjourned.contains(&sql), "{sql}");
+    assert!(adjourned.contains(&format!("(None, {}) =>", quoted("\"", " | "))));
+}
+
+#[test]
+fn every_ending_has_the_state_that_queries_go_by() {
+    let conn = crate::database::expected().unwrap();
+    let fields = "event, number, stage, index_, attempt, round, pair, opening, black, white, ended_at";
+    let sql = format!(
+        "INSERT INTO games ({fields}, result, cause) VALUES (1, ?1, 0, 0, 0, 1, 0, 0, 0, 1, 9, ?2, ?3)"
+    );
+    conn.execute_batch("PRAGMA foreign_keys = off").unwrap();
+    for (outcome, number) in every_outcome().into_iter().zip(1_i64..) {
+        conn.execute(&sql, (number, crate::row::result(outcome), outcome.cause())).unwrap();
+        let state = "SELECT state FROM games WHERE number = ?";
+        let found: String = conn.query_row(state, [number], |row| row.get(0)).unwrap();
+        let state = match outcome {
+            Outcome::Aborted { by: AbortBy::Stopped } => "adjourned",
+            Outcome::Aborted { .. } => "aborted",
+            Outcome::Win { .. } | Outcome::Draw { .. } => "counted",
+        };
+        assert_eq!(found, state, "{outcome}");
+    }
+}
+
+/// Every ending; of wins, those of white.
+fn every_outcome() -> Vec<Outcome> {
+    let wins = WinBy::ALL.iter().map(|&by| Outcome::Win { winner: Color::White, by });
+    let draws = DrawBy::ALL.iter().map(|&by| Outcome::Draw { by });
+    wins.chain(draws).chain(AbortBy::ALL.iter().map(|&by| Outcome::Aborted { by })).collect()
+}
+
+/// Words that databases hold and this program reads back. A word that changes is another number of the schema; a further one is
+/// added to the list.
+#[test]
+fn a_stored_word_changes_with_the_number_of_the_schema() {
+    let endings = every_outcome().into_iter().map(|outcome| {
+        format!(
+            "{} {} {}",
+            crate::row::result(outcome),
+            outcome.cause(),
+            serde_json::to_string(&outcome).unwrap()
+        )
+    });
+    let kinds = crate::row::TABLES.map(|(kind, table)| format!("{kind} {table}"));
+    let actions = <referee::operation::Action as strum::VariantNames>::VARIANTS;
+    let words: Vec<_> = endings.chain(kinds).chain(actions.iter().map(|word| (*word).to_owned())).collect();
+    let words = format!("schema {}\n{}\n", crate::SCHEMA, words.join("\n"));
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/words.txt");
+    let kept = std::fs::read_to_string(file).unwrap_or_default();
+    let is_lost = |line: &str| !words.lines().any(|word| word == line);
+    let is_same_schema = kept.lines().next() == words.lines().next();
+    assert!(
+        !(is_same_schema && kept.lines().any(is_lost)),
+        "a stored word changes with `SCHEMA` in database.rs"
+    );
+    if std::env::var_os("RENMEI_UPDATE").is_some() {
+        std::fs::write(file, &words).unwrap();
+    }
+    assert_eq!(words, std::fs::read_to_string(file).unwrap(), "written anew with RENMEI_UPDATE=1");
 }
 
 #[test]

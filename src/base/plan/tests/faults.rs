@@ -139,6 +139,7 @@ fn each_contradiction_of_an_event_is_told() {
         "[event]\nname = \" \"",
         "[event]\naffinity = true\noversubscribe = true",
         "[event]\ndatabase = \"bin\"",
+        "[event]\ndatabase = \":memory:\"",
         "[event]\ndatabase = \"nowhere/x.db\"",
         "[event]\nreplay_limit = 2",
         "[event]\nseed = -1",
@@ -153,6 +154,8 @@ fn each_contradiction_of_an_event_is_told() {
         event.affinity: cannot be with `oversubscribe = true`: pinned games need cores of their own
     [event] | database = "bin"
         event.database: `DIR/bin` is a directory, not a file
+    [event] | database = ":memory:"
+        event.database: `:memory:`, `file:..` and an empty name are no names of files for SQLite; name a file, such as `event.db`
     [event] | database = "nowhere/x.db"
         event.database: the directory of `DIR/nowhere/x.db` does not exist
     [event] | replay_limit = 2

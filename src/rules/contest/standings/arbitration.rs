@@ -115,12 +115,16 @@ impl Arbitration {
 
     /// The number of the operation that has disqualified a player.
     pub fn disqualification(&self, player: PlayerId) -> Option<u64> {
-        let is_it = |of: &Action| matches!(of, Action::Disqualified { player: out, .. } if *out == player);
-        self.decisions.iter().find(|(_, made)| is_it(&made.action)).map(|(_, made)| made.number)
+        self.decision(|made| matches!(made.action, Action::Disqualified { player: out, .. } if out == player))
+    }
+
+    /// The number of the first decision on a table that is meant.
+    pub fn decision(&self, is_meant: impl Fn(&Operation) -> bool) -> Option<u64> {
+        self.decisions.iter().find(|(_, made)| is_meant(made)).map(|(_, made)| made.number)
     }
 
     /// The operations that changed the table of a stage: penalties, disqualifications, places.
-    pub fn decisions(&self, stage: u8) -> impl Iterator<Item = &Operation> {
+    pub(super) fn decisions(&self, stage: u8) -> impl Iterator<Item = &Operation> {
         let changed = move |(of, operation): &&(u8, Operation)| match operation.action {
             Action::Disqualified { .. } => true,
             _ => *of == stage,

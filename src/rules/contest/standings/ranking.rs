@@ -63,14 +63,19 @@ impl Row {
         Some(self.penalty).filter(|penalty| *penalty != Points::ZERO)
     }
 
-    /// Compares score and tie-breaks, in a knock-out the rounds reached, the better first.
+    /// Compares score, tie-breaks and places of an arbiter, in a knock-out the rounds reached, the better first.
     fn compare(&self, other: &Self) -> Ordering {
+        self.compare_played(other).then_with(|| other.placed.cmp(&self.placed))
+    }
+
+    /// The same without the places of an arbiter.
+    pub(super) fn compare_played(&self, other: &Self) -> Ordering {
         let [own, others] = [self, other].map(|row| row.tie_breaks.iter().map(|(_, value)| value));
         let points = |row: &Self| if row.round.is_some() { Points::ZERO } else { row.points };
         let out = self.disqualified.cmp(&other.disqualified);
         let rounds = out.then_with(|| other.round.cmp(&self.round));
         let score = rounds.then_with(|| points(other).cmp(&points(self)));
-        score.then_with(|| others.cmp(own)).then_with(|| other.placed.cmp(&self.placed))
+        score.then_with(|| others.cmp(own))
     }
 }
 
