@@ -968,8 +968,8 @@ fn what_follows_from_a_result_settles_it_by_round_by_verdict_and_by_stage() {
 fn pairings_are_given_for_the_next_round_of_a_swiss_and_for_no_other() {
     let stages = [stage(Format::Swiss { rounds: 3 }, 1), stage(Format::RoundRobin { cycles: 1 }, 1)];
     let standings = Standings::new(&stages, 4);
-    let next = [(0, 0), (0, 2), (0, 3), (1, 0), (7, 0)].map(|paired| standings.round_to_pair(paired));
-    assert_eq!(next, [Some(1), Some(3), None, None, None]);
+    let next = [(0, 0), (0, 2), (0, 3), (1, 0), (7, 0)].map(|paired| standings.rounds_to_pair(paired));
+    assert_eq!(next, [Some(1..=3), Some(3..=3), None, None, None]);
 }
 
 #[test]

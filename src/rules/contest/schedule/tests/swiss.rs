@@ -619,11 +619,8 @@ impl Lines {
     fn before(host: &Host, round: u32, games: i64, rules: SwissRules) -> Self {
         let players = host.players;
         let mut past = vec![Past::default(); players];
-        let remembered = if rules.forget_rematches == 0 {
-            1
-        } else {
-            (round - 1) / rules.forget_rematches * rules.forget_rematches + 1
-        };
+        let blocks = (round - 1).checked_div(rules.forget_rematches);
+        let remembered = blocks.map_or(1, |blocks| blocks * rules.forget_rematches + 1);
         let mut encounters: BTreeMap<(u32, usize, usize), Vec<Pairing>> = BTreeMap::new();
         for game in host.counted().into_values().filter(|game| game.round < round) {
             let (a, b) = pair(&game);
