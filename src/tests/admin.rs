@@ -583,9 +583,14 @@ impl Guest {
     }
 
     fn connect(desk: &Desk) -> Self {
-        let log = std::fs::read_to_string(desk.path("log.txt")).unwrap();
-        let address =
-            log.lines().rev().find_map(|line| line.strip_prefix("listening on ")).unwrap().to_owned();
+        let mut address = None;
+        until("the league listens", || {
+            let log = std::fs::read_to_string(desk.path("log.txt")).unwrap();
+            let told = log.lines().rev().find_map(|line| line.strip_prefix("listening on "));
+            address = told.map(str::to_owned);
+            address.is_some()
+        });
+        let address = address.unwrap();
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Self(BufReader::new(stream))

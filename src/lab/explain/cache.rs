@@ -97,12 +97,13 @@ mod tests {
     use super::*;
     use std::fs::OpenOptions;
 
-    #[cfg(unix)]
     #[test]
     fn a_pipe_in_the_place_of_the_file_is_refused_and_nobody_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("searches");
-        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // Not every system has pipes with names.
+        let Ok(made) = std::process::Command::new("mkfifo").arg(&path).status() else { return };
+        assert!(made.success());
         assert!(Cache::open(&path).unwrap_err().to_string().contains("regular file"));
     }
 

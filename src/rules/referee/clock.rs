@@ -541,7 +541,7 @@ mod tests {
             Accounting::Seconds | Accounting::StopWatch if is_timed => {
                 charge((elapsed - margin).max(0)) >= all
             }
-            _ => elapsed > all + delay + margin,
+            _ => elapsed > all + delay + margin || is_timed && charge((elapsed - margin).max(0)) > all,
         };
         let counts_down = control.fixed.is_none() && is_timed;
         let charged = charge(elapsed);
@@ -740,7 +740,7 @@ mod tests {
         };
         let scaled = control.scaled(Scale::of(1.5).unwrap());
         assert_eq!((scaled.main, scaled.byoyomi, scaled.increment), (ms(15_000), ms(5000), ms(2000)));
-        assert_eq!((scaled.delay, scaled.fixed), (ms(452), Some(ms(225))), "these are no counted times");
+        assert_eq!((scaled.delay, scaled.fixed), (ms(1000), Some(ms(1000))), "whole seconds, and one at least");
         let least = TimeControl { delay: ms(1), ..TimeControl::default() }.scaled(Scale::MIN);
         assert_eq!((least.delay, least.main, least.fixed), (ms(1), ms(0), None));
         assert_eq!([TimeControl::default().unit_ms(), control.unit_ms()], [1, 1000]);

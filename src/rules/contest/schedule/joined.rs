@@ -515,7 +515,11 @@ mod tests {
             .filter(|game| game.black == newcomer || game.white == newcomer)
             .map(|game| (game.black.0.min(game.white.0), game.black == newcomer))
             .collect();
-        assert_eq!(own, [(0, true), (1, false), (2, true), (0, false), (1, true), (2, false)]);
+        assert_eq!(
+            own,
+            [(0, true), (2, false), (1, true), (0, false), (2, true), (1, false)],
+            "by colours had before"
+        );
     }
 
     #[test]
