@@ -249,9 +249,9 @@ mod tests {
         let outlet = Outlet::open("test", Pipe(held, sender)).unwrap();
         outlet.put(b"first\n");
         // As soon as this is being written, all the rest waits behind it.
-        let mut queue = outlet.queue.lock();
-        outlet.changed.wait_while(&mut queue, |queue| !queue.is_writing);
-        drop(queue);
+        while !outlet.queue.lock().is_writing {
+            thread::yield_now();
+        }
         let line = [&[b'x'; 1023][..], b"\n"].concat();
         (0..QUEUE / line.len() + 7).for_each(|_| outlet.put(&line));
         assert_eq!(outlet.wait(Duration::ZERO), QUEUE as u64 / 1024 + 7);
