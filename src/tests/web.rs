@@ -627,7 +627,10 @@ fn rounds_have_colours_and_byes() {
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
     let rounds = pages.json("/api/rounds");
-    assert_eq!(rounds[0]["byes"], serde_json::json!([{"player": 2, "name": "c", "points": 1.0, "half": false}]));
+    assert_eq!(
+        rounds[0]["byes"],
+        serde_json::json!([{"player": 2, "name": "c", "points": 1.0, "half": false}])
+    );
     assert_eq!(rounds[1]["encounters"][0]["blacks"], serde_json::json!([0, 1]));
     let table = pages.get("/rounds/table").body;
     let [straight, turned] =

@@ -3,7 +3,7 @@
 
 use crate::{EventId, Store, StoreError, database};
 use platform::files::Stamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -108,7 +108,10 @@ impl<'s> Watched<'s> {
 
     /// Whether the file alone goes on from what it had.
     fn goes_on(&mut self) -> bool {
-        let Ok(has) = Contents::of_file(self.store.path(), self.event) else { return false };
+        let has = match Contents::of_file(self.store.path(), self.event) {
+            Ok(has) => has,
+            Err(error) => return is_passing(&error),
+        };
         let is_new = has.oldest.is_none() && self.had.oldest.is_none();
         let is_ours = self.oldest.is_none() || has.oldest == self.oldest;
         let goes_on = (is_new || is_ours) && has.last >= self.had.last;
@@ -133,6 +136,13 @@ impl<'s> Watched<'s> {
         let _never_made = fs::remove_file(&kept);
         None
     }
+}
+
+/// Whether an error says nothing of what is in the file: this machine is out of descriptors, say.
+fn is_passing(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, OutOfMemory, SystemIoFailure};
+    let passing = [CannotOpen, DatabaseBusy, DatabaseLocked, OutOfMemory, SystemIoFailure];
+    error.sqlite_error_code().is_some_and(|code| passing.contains(&code))
 }
 
 /// Whether somebody who opens a file finds all of its pages.

@@ -740,7 +740,11 @@ mod tests {
         };
         let scaled = control.scaled(Scale::of(1.5).unwrap());
         assert_eq!((scaled.main, scaled.byoyomi, scaled.increment), (ms(15_000), ms(5000), ms(2000)));
-        assert_eq!((scaled.delay, scaled.fixed), (ms(1000), Some(ms(1000))), "whole seconds, and one at least");
+        assert_eq!(
+            (scaled.delay, scaled.fixed),
+            (ms(1000), Some(ms(1000))),
+            "whole seconds, and one at least"
+        );
         let least = TimeControl { delay: ms(1), ..TimeControl::default() }.scaled(Scale::MIN);
         assert_eq!((least.delay, least.main, least.fixed), (ms(1), ms(0), None));
         assert_eq!([TimeControl::default().unit_ms(), control.unit_ms()], [1, 1000]);
