@@ -175,7 +175,7 @@ fn no_page_has_an_error_while_its_event_is_played() {
     let busy = league::on_machines();
     let site = &busy.site;
     let browser = Browser::start("en");
-    let (mut heard, mut all) = (0, vec![]);
+    let (mut heard, mut all) = (vec![], vec![]);
     for (kind, path) in pages(&browser, site) {
         if kind == "/games/N" {
             open_a_running_game(&browser, site);
@@ -183,7 +183,7 @@ fn no_page_has_an_error_while_its_event_is_played() {
             browser.open(&site.at(&path));
         }
         if browser.value(FOLLOWS) == true {
-            heard += 1;
+            heard.push(kind);
             browser.value("document.getElementById('fresh')?.setAttribute('data-before', '')");
             browser.until(HEARD);
         }
@@ -193,7 +193,7 @@ fn no_page_has_an_error_while_its_event_is_played() {
     }
     browser.open("about:blank");
     assert!(all.is_empty(), "{}", all.join("\n"));
-    assert_eq!(heard, 5, "`/`, a game, standings, rounds and machines follow what happens");
+    assert_eq!(heard, ["/", "/games/N", "/machines", "/rounds", "/rounds/table", "/table"]);
 }
 
 /// Opens the page of a game that has just begun, so that it goes on for a while.
