@@ -246,8 +246,17 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     let like = open.get("/new/event?kind=sprt&from=Friday-cup");
     assert!(like.contains("value=\"greedy\" checked") && like.contains("value=\"byoyomi 60s\""), "{like}");
 
+    // What was stopped, or stops, waits with more games, too.
+    let more = |open: &Open, games: &str| {
+        let fields = [("event", "Friday-cup"), ("change", "games"), ("games", games)];
+        assert_eq!(open.send("/events/change", &fields), "/events/change?event=Friday-cup");
+        let hall = fs::read_to_string(directory.join("hall.toml")).unwrap();
+        assert!(hall.contains("held = true"), "{hall}");
+    };
     open.order("Friday-cup", "adjourn");
     until("a stop", || open.state("Friday-cup") == "stopped");
+    more(&open, "2002");
+    assert_eq!(open.state("Friday-cup"), "stopped");
     let played = open.games("Friday-cup");
     drop(open);
     let open = Open::of(&directory);
@@ -262,6 +271,7 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     until("more games after a kill", || open.games("Friday-cup") > played);
 
     open.order("Friday-cup", "finish");
+    more(&open, "2004");
     until("a stop", || open.state("Friday-cup") == "stopped");
     open.delete("Friday-cup");
     until("an empty list", || open.state("Friday-cup").is_empty());
