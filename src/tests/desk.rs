@@ -531,6 +531,30 @@ fn an_event_whose_file_is_gone_can_be_stopped_and_begins_when_it_is_there_again(
 }
 
 #[test]
+fn an_event_that_was_stopped_in_its_last_game_waits_with_more_games_and_can_be_begun() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let text = format!(
+        "[event]\nname = \"cup\"\ngames = 2\nlook = false\n[time]\nbyoyomi = \"60s\"\n[rules]\nmax_moves = 20\n\
+         [[engines]]\nname = \"a\"\ncommand = '{random}'\n[[engines]]\nname = \"b\"\ncommand = '{random}'\n"
+    );
+    let open = Open::of(&directory);
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    until("its end", || open.state("cup") == "over");
+    // As if the order had come a moment before.
+    open.order("cup", "finish");
+    let more = [("event", "cup"), ("change", "games"), ("games", "4")];
+    assert_eq!(open.send("/events/change", &more), "/events/change?event=cup");
+    let hall = fs::read_to_string(directory.join("hall.toml")).unwrap();
+    assert!(hall.contains("held = true"), "{hall}");
+    until("a way to begin it", || open.get("/").contains("value=\"begin\""));
+    assert_eq!(open.games("cup"), 2);
+    open.order("cup", "begin");
+    until("more games", || open.games("cup") == 4);
+}
+
+#[test]
 fn eight_forms_that_wait_for_engines_keep_nobody_from_the_first_page() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");

@@ -208,6 +208,9 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
     })
 }
 
+/// Most events that are named to somebody who has to choose one: the database of a queue has hundreds.
+const NAMED: usize = 20;
+
 /// Finds the event that a command changes: by name; without a name, the only one, or the only one that is not over. Of several
 /// none is guessed.
 ///
@@ -222,8 +225,10 @@ pub fn event_to_change<'a>(
         (None, [only]) => Ok(only),
         (None, _) if events.len() > 1 => {
             let meant = if open.is_empty() { events.iter().collect() } else { open };
-            let names: Vec<_> = meant.iter().map(|event| format!("`{}`", event.name)).collect();
-            Err(Failure::Usage(format!("which event? Name it with `--event`: {}", names.join(", "))))
+            let newest = meant.iter().rev().take(NAMED).rev();
+            let names: Vec<_> = newest.map(|event| format!("`{}`", event.name)).collect();
+            let (earlier, names) = (if meant.len() > NAMED { ".., " } else { "" }, names.join(", "));
+            Err(Failure::Usage(format!("which event? Name it with `--event`: {earlier}{names}")))
         }
         _ => find_event(events, name),
     }
@@ -374,6 +379,8 @@ mod tests {
             assert_eq!(asked, "which event? Name it with `--event`: `p`, `q`");
             assert!(!words::Language::Japanese.fault(&asked).is_ascii(), "{asked}");
         }
+        let asked = meant(&[("t", true); NAMED + 1], None).unwrap_err();
+        assert!(asked.contains(": .., `t`") && asked.matches("`t`").count() == NAMED, "{asked}");
         assert!(meant(&[], None).is_err() && meant(&[open, over], Some("r")).is_err());
     }
 
