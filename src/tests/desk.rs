@@ -549,9 +549,9 @@ fn an_event_that_was_stopped_in_its_last_game_waits_with_more_games_and_can_be_b
     let hall = fs::read_to_string(directory.join("hall.toml")).unwrap();
     assert!(hall.contains("held = true"), "{hall}");
     until("a way to begin it", || open.get("/").contains("value=\"begin\""));
-    assert_eq!(open.games("cup"), 2);
+    let played = open.games("cup");
     open.order("cup", "begin");
-    until("more games", || open.games("cup") == 4);
+    until("more games", || open.games("cup") > played);
 }
 
 #[test]
