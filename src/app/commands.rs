@@ -42,7 +42,7 @@ mod web;
 #[cfg_attr(not(feature = "machines"), path = "commands/worker/missing.rs")]
 mod worker;
 
-pub use event::{Exit, Failure, OpenScreen, find_event, pretty};
+pub use event::{Exit, Failure, OpenScreen, event_to_change, find_event, pretty};
 
 use crate::{cli, screen};
 use clap::Subcommand;

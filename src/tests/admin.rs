@@ -507,11 +507,41 @@ fn two_processes_that_play_two_events_of_one_database_each_get_their_own_orders(
     assert!(done(&desk, &["pause", "--event", "cup"])["event"] == "cup");
     done(&desk, &["resume", "--event", "side"]);
     assert_eq!(["cup", "side"].map(is_paused), [true, false]);
+    let log = std::fs::read_to_string(desk.path("log.txt")).unwrap();
+    assert!(log.contains("event.db --event side resume`"), "as it has to be typed: {log}");
+    asks_which(&desk);
     release(&desk);
     assert_eq!(side.ends(), Some(0));
-    assert!(refused(&desk, &["pause", "--event", "side"]).contains("the event is over"));
-    done(&desk, &["resume", "--event", "cup"]);
+    assert!(refused(&desk, &["pause", "--event", "side"]).contains("`side`: the event is over"));
+    // One of them is not over, and is meant.
+    assert_eq!(done(&desk, &["list"])["event"], "cup");
+    let rerun = desk.renmei(&["rerun", "event.db", "--faults"]);
+    assert!(String::from_utf8_lossy(&rerun.stdout).starts_with("`cup`: 0 games"), "{rerun:?}");
+    done(&desk, &["resume"]);
     assert_eq!(cup.ends(), Some(0));
+    let results = || desk.query("SELECT event, number, result, ruling FROM games ORDER BY event, number");
+    let before = results();
+    asks_which(&desk);
+    assert_eq!(results(), before);
+    let announced = admin(&desk, &["announce", "both are over", "--event", "cup"]);
+    assert!(String::from_utf8_lossy(&announced.stdout).starts_with("`cup`: "), "{announced:?}");
+    assert_eq!(done(&desk, &["announce", "once more", "--event", "side"])["event"], "side");
+}
+
+/// Without a name no command changes either of two events.
+fn asks_which(desk: &Desk) {
+    for command in [
+        &["admin", "event.db", "rule", "1", "draw", "--reason", "x"][..],
+        &["admin", "event.db", "undo", "1"],
+        &["admin", "event.db", "announce", "hello"],
+        &["rerun", "event.db", "--faults"],
+        &["prune", "--db", "event.db", "--games", "0"],
+    ] {
+        let output = desk.renmei(command);
+        let asked = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {asked}");
+        assert!(asked.contains("which event? Name it with `--event`: `cup`, `side`"), "{command:?}: {asked}");
+    }
 }
 
 #[test]

@@ -246,8 +246,17 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     let like = open.get("/new/event?kind=sprt&from=Friday-cup");
     assert!(like.contains("value=\"greedy\" checked") && like.contains("value=\"byoyomi 60s\""), "{like}");
 
+    // What was stopped, or stops, waits with more games, too.
+    let more = |open: &Open, games: &str| {
+        let fields = [("event", "Friday-cup"), ("change", "games"), ("games", games)];
+        assert_eq!(open.send("/events/change", &fields), "/events/change?event=Friday-cup");
+        let hall = fs::read_to_string(directory.join("hall.toml")).unwrap();
+        assert!(hall.contains("held = true"), "{hall}");
+    };
     open.order("Friday-cup", "adjourn");
     until("a stop", || open.state("Friday-cup") == "stopped");
+    more(&open, "2002");
+    assert_eq!(open.state("Friday-cup"), "stopped");
     let played = open.games("Friday-cup");
     drop(open);
     let open = Open::of(&directory);
@@ -262,6 +271,7 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     until("more games after a kill", || open.games("Friday-cup") > played);
 
     open.order("Friday-cup", "finish");
+    more(&open, "2004");
     until("a stop", || open.state("Friday-cup") == "stopped");
     open.delete("Friday-cup");
     until("an empty list", || open.state("Friday-cup").is_empty());
@@ -518,6 +528,30 @@ fn an_event_whose_file_is_gone_can_be_stopped_and_begins_when_it_is_there_again(
     assert!(!hall.contains("held"), "{hall}");
     fs::write(&file, &text).unwrap();
     until("another one of its name", || open.state("cup") == "plays");
+}
+
+#[test]
+fn an_event_that_was_stopped_in_its_last_game_waits_with_more_games_and_can_be_begun() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let text = format!(
+        "[event]\nname = \"cup\"\ngames = 2\nlook = false\n[time]\nbyoyomi = \"60s\"\n[rules]\nmax_moves = 20\n\
+         [[engines]]\nname = \"a\"\ncommand = '{random}'\n[[engines]]\nname = \"b\"\ncommand = '{random}'\n"
+    );
+    let open = Open::of(&directory);
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    until("its end", || open.state("cup") == "over");
+    // As if the order had come a moment before.
+    open.order("cup", "finish");
+    let more = [("event", "cup"), ("change", "games"), ("games", "4")];
+    assert_eq!(open.send("/events/change", &more), "/events/change?event=cup");
+    let hall = fs::read_to_string(directory.join("hall.toml")).unwrap();
+    assert!(hall.contains("held = true"), "{hall}");
+    until("a way to begin it", || open.get("/").contains("value=\"begin\""));
+    let played = open.games("cup");
+    open.order("cup", "begin");
+    until("more games", || open.games("cup") > played);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `renmei admin`: asks the process that plays an event to do what its operator wants; after the last game, the database.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, event_to_change};
 use arena::{
     afterwards,
     operations::{
@@ -46,7 +46,7 @@ pub struct AdminArgs {
     /// Who you are, beside the name of your user.
     #[arg(long = "as", global = true, value_name = "NAME")]
     pub named: Option<String>,
-    /// The event, where others of the database are not over.
+    /// Name of the event. It is asked for where the database has several events, and not exactly one of them is not over.
     #[arg(long, global = true, value_name = "NAME")]
     pub event: Option<String>,
     /// Print the answer as JSON.
@@ -60,28 +60,16 @@ impl AdminArgs {
         Request { named: self.named.clone(), reason: self.reason.clone(), event, command }
     }
 
-    /// The event that is meant; `None` in a database with no other, where the process that plays it is asked whatever its
-    /// event is.
-    fn event(&self) -> Result<Option<String>, Failure> {
-        if self.event.is_some() || !self.database.exists() {
-            return Ok(self.event.clone());
+    /// The event that is meant, `None` where the database has none yet; and the name before each answer, where it has several.
+    fn event(&self) -> Result<(Option<String>, String), Failure> {
+        let exists = self.database.exists();
+        let events = if exists { Store::read(&self.database)?.events()? } else { vec![] };
+        if events.is_empty() {
+            return Ok((self.event.clone(), String::new()));
         }
-        let events = Store::read(&self.database)?.events()?;
-        let open: Vec<_> = events.iter().filter(|event| !event.closed).map(|event| &event.name).collect();
-        match open[..] {
-            [] | [_] if events.len() < 2 => Ok(None),
-            [only] => Ok(Some(only.clone())),
-            [] => Ok(None),
-            _ => {
-                let names: Vec<_> =
-                    open.iter().map(|name| format!("`{}`", printable(name.as_bytes()))).collect();
-                let shown = self.database.display();
-                Err(Failure::Usage(format!(
-                    "which event of `{shown}`? Name it with `--event`: {}",
-                    names.join(", ")
-                )))
-            }
-        }
+        let name = event_to_change(&events, self.event.as_deref())?.name.clone();
+        let whose = (events.len() > 1).then(|| format!("`{}`: ", printable(name.as_bytes())));
+        Ok((Some(name), whose.unwrap_or_default()))
     }
 }
 
@@ -155,9 +143,9 @@ const TRIAL: Duration = Duration::from_secs(3600);
 
 /// Sends a command to the process that plays an event, and prints the answer.
 pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
-    let (AdminCommand(command), event) = (args.command.clone(), args.event()?);
+    let (AdminCommand(command), (event, whose)) = (args.command.clone(), args.event()?);
     if let Command::DropMachine { machine } = &command {
-        return drop_machine(args, event.as_deref(), machine);
+        return drop_machine(args, event.as_deref(), &whose, machine);
     }
     let mut answer = ask(&args.database, &args.request(event.as_deref(), command))?;
     if let Some(list) = &mut answer.list {
@@ -168,10 +156,8 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
         return Ok(if answer.ok { Exit::Done } else { Exit::Failed });
     }
     if !answer.ok {
-        return Err(Failure::Other(printable(answer.text.as_bytes())));
+        return Err(Failure::Other(format!("{whose}{}", printable(answer.text.as_bytes()))));
     }
-    // Where there are several events, the answer says whose it is.
-    let whose = event.map_or_else(String::new, |event| format!("`{}`: ", printable(event.as_bytes())));
     match (&answer.list, answer.operation) {
         (Some(list), _) => print(list, &whose),
         (None, Some(number)) => {
@@ -183,14 +169,14 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
 }
 
 /// Gives a machine no more games, and has every game that it has played played again, each by an operation of its own.
-fn drop_machine(args: &AdminArgs, event: Option<&str>, machine: &str) -> Result<Exit, Failure> {
+fn drop_machine(args: &AdminArgs, event: Option<&str>, whose: &str, machine: &str) -> Result<Exit, Failure> {
     let dropped =
         ask(&args.database, &args.request(event, Command::DropMachine { machine: machine.to_owned() }))?;
     let shown = printable(machine.as_bytes());
     // A repeated command is for the games that stayed when it was given first.
     let was_dropped = dropped.text == Language::English.machine_dropped_before(&shown);
     if !dropped.ok && !was_dropped {
-        return Err(Failure::Other(printable(dropped.text.as_bytes())));
+        return Err(Failure::Other(format!("{whose}{}", printable(dropped.text.as_bytes()))));
     }
     let store = Store::read(&args.database)?;
     let (mut played_again, mut stay) = (0, vec![]);
@@ -201,9 +187,9 @@ fn drop_machine(args: &AdminArgs, event: Option<&str>, machine: &str) -> Result<
             if answer.ok { played_again += 1 } else { stay.push(printable(answer.text.as_bytes())) }
         }
     }
-    stay.iter().for_each(|why| err_line!("{why}"));
+    stay.iter().for_each(|why| err_line!("{whose}{why}"));
     out_line!(
-        "`{shown}` gets no more games; {} of it played again, {} not",
+        "{whose}`{shown}` gets no more games; {} of it played again, {} not",
         number(played_again, "game"),
         stay.len()
     );
@@ -267,7 +253,8 @@ fn afterwards(database: &Path, request: &Request) -> Result<Option<Answer>, Fail
     let user = User::own().map_err(|error| Failure::Other(format!("your user is not known: {error}")))?;
     let name = user.name().unwrap_or_else(|| format!("user {user}"));
     let answer = afterwards::carry_out(database, &name, request);
-    Ok(answer.unwrap_or_else(|why| Some(Answer::refused(why.to_string()))))
+    let answer = answer.unwrap_or_else(|why| Some(Answer::refused(why.to_string())));
+    Ok(answer.map(|answer| Answer { event: request.event.clone(), ..answer }))
 }
 
 /// Why nobody can be asked.

@@ -1,6 +1,6 @@
 //! `renmei log`: what the engines of a game and its connections said and were told.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, find_event};
 use clap::Args;
 use journal::{EventSummary, Store};
 use notation::{date, printable};
@@ -47,12 +47,13 @@ struct Line {
 pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
     let db = super::database(args.db.as_deref())?;
     let store = Store::read(&db)?;
-    let event = records::event(&store, args.event.as_deref(), &db)?;
+    let events = store.events()?;
+    let event = find_event(&events, args.event.as_deref())?;
     let number = args.game.parse().ok().map(GameId);
     let game = number.map_or_else(|| store.game_named(event.id, &args.game), |number| Ok(Some(number)))?;
-    let lines = game.map_or(Ok(vec![]), |game| lines(&store, &event, game))?;
+    let lines = game.map_or(Ok(vec![]), |game| lines(&store, event, game))?;
     if lines.is_empty() {
-        return Err(Failure::Other(nothing(&store, &event, game, &args.game)?));
+        return Err(Failure::Other(nothing(&store, event, game, &args.game)?));
     }
     lines.iter().for_each(|line| out_line!("{}", text(line)));
     Ok(Exit::Done)

@@ -1,6 +1,6 @@
 //! `renmei prune`: drops the moves and lines of old games, at rest.
 
-use super::{Exit, Failure, values::at_least_one};
+use super::{Exit, Failure, event_to_change, values::at_least_one};
 use clap::Args;
 use journal::{Bounds, EventId, Prunable, Store, Writer, now};
 use referee::entry::GameId;
@@ -20,7 +20,7 @@ pub struct PruneArgs {
     /// The database.
     #[arg(long, value_name = "FILE", default_value = "league.db")]
     pub db: PathBuf,
-    /// Name of the event; by default the last one.
+    /// Name of the event. It is asked for where the database has several events, and not exactly one of them is not over.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// Drop the moves of games that ended more than so many days ago.
@@ -39,7 +39,7 @@ const DAY_MS: i64 = 86_400_000;
 /// Drops the moves and lines of old games and gives their space back, or says what would be dropped.
 pub fn prune(args: &PruneArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
-    let name = records::event(&store, args.event.as_deref(), &args.db)?.name;
+    let name = event_to_change(&store.events()?, args.event.as_deref())?.name.clone();
     let now = now();
     let since = args.days.map(|days| now - i64::from(days) * DAY_MS);
     let bounds = Bounds { settled: now, since, newest: args.games };

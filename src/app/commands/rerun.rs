@@ -1,6 +1,6 @@
 //! `renmei rerun`: games are played again that a player lost by a fault.
 
-use super::{Exit, Failure, admin::ask, find_event};
+use super::{Exit, Failure, admin::ask, event_to_change};
 use arena::operations::{command::Command, request::Request};
 use clap::Args;
 use event::rerun::{Rerun, faulted, reopen};
@@ -23,7 +23,7 @@ pub struct RerunArgs {
     /// The games that a player lost by a fault.
     #[arg(long, required = true)]
     pub faults: bool,
-    /// Name of the event; by default the last one.
+    /// Name of the event. It is asked for where the database has several events, and not exactly one of them is not over.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// Why.
@@ -39,7 +39,7 @@ pub struct RerunArgs {
 pub fn rerun(args: &RerunArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.database)?;
     let events = store.events()?;
-    let event = find_event(&events, args.event.as_deref())?;
+    let event = event_to_change(&events, args.event.as_deref())?;
     if event.kind != "run" {
         return Err(Failure::Usage(format!(
             "`{}` has no schedule, so none of its games has a place to be played again",

@@ -3,7 +3,7 @@
 use crate::{
     Asked, Desk, compose, confirmed,
     create::by_hand,
-    events::{hold, is_about, set_terms},
+    events::{is_about, set_terms},
     fields::{Fields, version},
     form::shown as said,
     library::{Library, name_of, set},
@@ -13,7 +13,7 @@ use arena::operations::command::Command;
 use axum::response::{IntoResponse, Response};
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::{Event, Faults, Plan};
+use plan::{Event, Faults, HallConfig, Plan};
 use std::ops::RangeInclusive;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::{
@@ -115,7 +115,8 @@ impl Desk {
         Ok(Message::of(move |language| language.games_at_once_now(&name, most)))
     }
 
-    /// More games of an encounter: the event is begun anew with its file, once the running games are over.
+    /// More games of an encounter: the event is begun anew with its file, once the running games are over. One that was stopped
+    /// waits until it is begun.
     fn set_games(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         let _alone = self.0.place.alone();
         let plan = self.plan(name)?;
@@ -123,8 +124,11 @@ impl Desk {
         // What was played cannot become too much.
         let least = if plan.database.exists() { usize::try_from(known).unwrap_or(1) } else { *GAMES.start() };
         let games = number(fields, &(least..=*GAMES.end()))?;
+        let terms = HallConfig::load(self.0.place.directory(), true).map_err(refused)?;
         self.edit(name, None, |document| set_in_event(document, "games", games))?;
-        hold(&self.0.place, name, false).map_err(refused)?;
+        if terms.of(&format!("{name}.toml")).held {
+            return Ok(Message::of(|language| language.event_is_kept(name)));
+        }
         self.order(Order::Finish(name.to_owned()))?;
         self.order(Order::Begin(name.to_owned()))?;
         Ok(Message::of(|language| language.file_is_taken_up(name)))

@@ -128,14 +128,16 @@ fn doing(running: &Events, event: &Listing, words: Language) -> &'static str {
 
 /// What can be ordered about an event, in words.
 fn orders(running: &Events, event: &Listing, words: Language) -> Vec<(&'static str, &'static str)> {
-    let delete = ("delete", words.delete());
+    let (begin, delete) = (("begin", words.begin_or_go_on()), ("delete", words.delete()));
     let end = [("finish", words.finish_games()), ("adjourn", words.adjourn_games())];
     let is_paused = running.operations(&event.name).map(|operations| operations.is_paused());
     match (event.state, is_paused) {
         ("plays", Some(true)) => [&[("resume", words.resume_games())], &end[..]].concat(),
         ("plays", Some(false)) => [&[("pause", words.pause_games())], &end[..]].concat(),
         ("plays" | "waits", _) => end.to_vec(),
-        ("stopped" | "faulty", _) => vec![("begin", words.begin_or_go_on()), delete],
+        ("stopped" | "faulty", _) => vec![begin, delete],
+        // It was stopped in its last game, and has got more games since.
+        ("over", _) if event.total > Some(event.games) => vec![begin, delete],
         _ => vec![delete],
     }
 }

@@ -8,7 +8,7 @@ use arena::operations::{
     Operations,
     request::{Answer, Request},
 };
-use journal::{Store, StoreError};
+use journal::{EventSummary, Store, StoreError};
 use platform::{
     account::User,
     door::{self, DoorError, Listener, Stream},
@@ -31,12 +31,12 @@ const CLIENTS: usize = 8;
 /// Most time for the next request to come, and for an answer to be taken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The socket of an event in a database, beside the file, wherever a link to it lies; without a name, of the last one.
-/// Those of later events end with their numbers.
+/// The socket of an event in a database, beside the file, wherever a link to it lies. Those of later events than the first end
+/// with their numbers.
 fn path_of(database: &Path, event: Option<&str>) -> Result<PathBuf, StoreError> {
     let events = if database.exists() { Store::read(database)?.events()? } else { vec![] };
-    let meant = events.iter().rfind(|known| event.is_none_or(|name| known.name == name));
-    let number = meant.filter(|event| event.id.0 > 1).map(|event| format!("-{}", event.id.0));
+    let is_meant = |known: &&EventSummary| known.id.0 > 1 && event == Some(&*known.name);
+    let number = events.iter().find(is_meant).map(|event| format!("-{}", event.id.0));
     let target = if database.is_symlink() { database.canonicalize().ok() } else { None };
     let mut path = target.as_deref().unwrap_or(database).as_os_str().to_owned();
     path.push("-admin");
@@ -95,7 +95,7 @@ impl Drop for Door {
     }
 }
 
-/// Connects to the door of an event in a database, without a name to that of the last one, if it is that of a process that
+/// Connects to the door of an event in a database, without a name to that of the first one, if it is that of a process that
 /// may play it.
 ///
 /// # Errors

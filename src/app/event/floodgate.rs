@@ -131,9 +131,9 @@ fn record_files(files: RecordFiles, config: &ClientConfig, say: Say) -> Reader {
 
 fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Result<(), Failure> {
     let store = Store::read(db)?;
-    let id = records::event(&store, Some(event), db)?.id;
-    let name = store.game_name(id, game)?.unwrap_or_default();
     let missing = || Failure::Other("it is not in the database".to_owned());
+    let id = store.event_named(event)?.ok_or_else(missing)?;
+    let name = store.game_name(id, game)?.unwrap_or_default();
     let row = store.game(id, game)?.ok_or_else(missing)?.row;
     let date = date::digits(row.started_at.unwrap_or_default());
     let number = game.0.to_string();

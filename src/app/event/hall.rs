@@ -18,7 +18,7 @@ use crate::{
     output, play,
     prepare::listen,
 };
-use arena::{Say, Shutdown, turnstile::Turnstile};
+use arena::{Say, Shutdown, operations::command::Command, turnstile::Turnstile};
 pub use client::presence::{Seen, Stage};
 use events::EventOfHall;
 pub use events::Events;
@@ -325,9 +325,13 @@ impl Hall<'_> {
                 return;
             }
             if event.state.is_begun() {
+                let joins = self.read(&name, &event.text).map(|begun| {
+                    let reload = Command::line(begun.database(), begun.name(), "reload");
+                    format!("; engines at its end join before by `{reload}`")
+                });
                 return (event.say)(&format!(
-                    "{file} has changed; the event goes on as it was begun, and takes the file up when the hall is started again; \
-                     engines at its end join before by `renmei admin DATABASE reload`"
+                    "{file} has changed; the event goes on as it was begun, and takes the file up when the hall is started again{}",
+                    joins.unwrap_or_default()
                 ));
             }
             terms.held |= event.state == EventState::Stopped;

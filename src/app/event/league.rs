@@ -6,7 +6,7 @@ use crate::{
     runner::{EventRunner, Now},
     runtime,
 };
-use arena::operations::Operations;
+use arena::operations::{Operations, command::Command};
 use host::{League, RatingHistory};
 use journal::{Store, Writer};
 use plan::{ServeConfig, StoredPlan};
@@ -41,7 +41,7 @@ impl EventRunner<'_> {
                 league.visits.write_to(run.note.clone());
             }
             office.iter().for_each(|office| office.open(league.operations()));
-            admit(&mut run, &database, league.operations());
+            admit(&mut run, &Command::line(&database, &name, "resume"), league.operations());
             league.warnings().iter().chain(&lines).for_each(|line| (run.say)(line));
             league.serve(ports, shutdown.clone()).await.map_err(Failure::from)
         });
@@ -56,12 +56,9 @@ impl EventRunner<'_> {
 }
 
 /// Opens the operator's door, and says if the operator has paused the league.
-fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
+fn admit(run: &mut EventRun, resume: &str, operations: Operations) {
     if operations.is_paused() {
-        let shown = database.display();
-        (run.say)(&format!(
-            "the operator has paused the league: no new game begins until `renmei admin {shown} resume`"
-        ));
+        (run.say)(&format!("the operator has paused the league: no new game begins until `{resume}`"));
     }
     run.admit(operations);
 }

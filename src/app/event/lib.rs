@@ -208,6 +208,32 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
     })
 }
 
+/// Most events that are named to somebody who has to choose one: the database of a queue has hundreds.
+const NAMED: usize = 20;
+
+/// Finds the event that a command changes: by name; without a name, the only one, or the only one that is not over. Of several
+/// none is guessed.
+///
+/// # Errors
+/// When there is no such event, or several may be meant.
+pub fn event_to_change<'a>(
+    events: &'a [EventSummary],
+    name: Option<&str>,
+) -> Result<&'a EventSummary, Failure> {
+    let open: Vec<_> = events.iter().filter(|event| !event.closed).collect();
+    match (name, &open[..]) {
+        (None, [only]) => Ok(only),
+        (None, _) if events.len() > 1 => {
+            let meant = if open.is_empty() { events.iter().collect() } else { open };
+            let newest = meant.iter().rev().take(NAMED).rev();
+            let names: Vec<_> = newest.map(|event| format!("`{}`", event.name)).collect();
+            let (earlier, names) = (if meant.len() > NAMED { ".., " } else { "" }, names.join(", "));
+            Err(Failure::Usage(format!("which event? Name it with `--event`: {earlier}{names}")))
+        }
+        _ => find_event(events, name),
+    }
+}
+
 /// Prints the report of an event in a database; without a name, of the last one.
 ///
 /// # Errors
@@ -317,4 +343,52 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     platform::files::create_shared(path)
         .and_then(|mut file| file.write_all(bytes))
         .map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arena::operations::command::Command;
+    use journal::EventId;
+
+    #[test]
+    fn a_command_that_changes_an_event_asks_which_one_is_meant_where_several_may_be() {
+        let event = |(name, closed): (&str, bool)| EventSummary {
+            id: EventId(1),
+            name: name.to_owned(),
+            kind: "run".to_owned(),
+            created_at: 0,
+            plan: String::new(),
+            players: vec![],
+            counted: 0,
+            running: 0,
+            closed,
+        };
+        let meant = |events: &[(&str, bool)], name: Option<&str>| {
+            let events: Vec<_> = events.iter().copied().map(event).collect();
+            event_to_change(&events, name).map(|event| event.name.clone()).map_err(|why| why.to_string())
+        };
+        let [open, over] = [("p", false), ("q", true)];
+        for (events, name) in [(&[open][..], "p"), (&[over], "q"), (&[open, over], "p"), (&[over, open], "p")]
+        {
+            assert_eq!(meant(events, None).as_deref(), Ok(name), "{events:?}");
+        }
+        assert_eq!(meant(&[over, open], Some("q")).as_deref(), Ok("q"));
+        for closed in [false, true] {
+            let asked = meant(&[("p", closed), ("q", closed)], None).unwrap_err();
+            assert_eq!(asked, "which event? Name it with `--event`: `p`, `q`");
+            assert!(!words::Language::Japanese.fault(&asked).is_ascii(), "{asked}");
+        }
+        let asked = meant(&[("t", true); NAMED + 1], None).unwrap_err();
+        assert!(asked.contains(": .., `t`") && asked.matches("`t`").count() == NAMED, "{asked}");
+        assert!(meant(&[], None).is_err() && meant(&[open, over], Some("r")).is_err());
+    }
+
+    #[test]
+    fn a_command_that_is_printed_names_the_event_and_can_be_typed_as_it_is() {
+        let typed = |event: &str| Command::line(Path::new("two cups.db"), event, "resume");
+        #[cfg(unix)]
+        assert_eq!(typed("spring cup"), "renmei admin 'two cups.db' --event 'spring cup' resume");
+        assert!(typed("p").ends_with(" --event p resume"));
+    }
 }

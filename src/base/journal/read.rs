@@ -247,14 +247,18 @@ impl Store {
         })
     }
 
-    /// Number of different openings that the games of an event which count began from.
+    /// Number of different openings that the games of an event which count began from; a game that is played on began where the
+    /// first one that was adjourned at its place did.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn opening_lines(&self, event: EventId) -> Result<u64, StoreError> {
         self.database().check(|conn| {
-            let sql = "SELECT count(*) FROM (SELECT DISTINCT start, opening_moves FROM games
-                WHERE event = ? AND state = 'counted' AND start IS NOT NULL)";
+            let sql = "WITH begun AS (SELECT stage, index_, start, opening_moves, min(number) FROM games
+                    WHERE event = ?1 AND state = 'adjourned' AND start IS NOT NULL GROUP BY stage, index_)
+                SELECT count(*) FROM (SELECT DISTINCT ifnull(b.start, g.start), ifnull(b.opening_moves, g.opening_moves)
+                FROM games g LEFT JOIN begun b ON b.stage = g.stage AND b.index_ = g.index_
+                WHERE g.event = ?1 AND g.state = 'counted' AND g.start IS NOT NULL)";
             conn.query_row(sql, [event.0], |row| row.get(0)).map(i64::cast_unsigned)
         })
     }

@@ -194,6 +194,26 @@ fn no_order_has_the_game_of_a_replaced_engine_wait_or_resumes_it() {
 }
 
 #[test]
+fn an_order_about_a_game_that_does_not_count_hears_what_becomes_of_its_place() {
+    with_dispatcher(|dispatcher| {
+        game(dispatcher, attempt(0), "", &[("7g7f", 0)], STOPPED);
+        adjourn(dispatcher, 1, Some(attempt(0)));
+        asked(dispatcher, Command::PlayOn { game: 1 }, 1).unwrap();
+        dispatcher.await_disk().unwrap();
+        let mut refused = || asked(dispatcher, Command::Replay { game: 1 }, 1).unwrap_err().to_string();
+        assert!(refused().contains("the game to be played in its place is not over yet"), "{}", refused());
+        let (game, start) = (dispatcher.number(), referee::opening::EVEN.to_owned());
+        let (pairing, opening) = (attempt(1), "7g7f".to_owned());
+        dispatcher.happened(Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }));
+        let drawn = Outcome::Draw { by: DrawBy::Sennichite };
+        dispatcher.happened(Entry::GameEnded(GameEnded::new(game, pairing, drawn, 2)));
+        dispatcher.await_disk().unwrap();
+        let refused = asked(dispatcher, Command::Replay { game: 1 }, 1).unwrap_err().to_string();
+        assert!(refused.contains("another was played in its place"), "{refused}");
+    });
+}
+
+#[test]
 fn a_clock_of_whole_seconds_is_set_to_whole_seconds() {
     with_dispatcher(|dispatcher| {
         game(dispatcher, attempt(0), "", &[("7g7f", 0)], STOPPED);

@@ -23,16 +23,15 @@ use std::{
 };
 use words::{Language, Message, refuse};
 
-/// Carries a request out on the event of a database that it names, or on the last one, for a person whom the system calls `user`, and answers when it is on the
-/// disk; `None`: that event is not over.
+/// Carries a request out on the event of a database that it names, for a person whom the system calls `user`, and answers when
+/// it is on the disk; `None`: there is no such event that is over.
 ///
 /// # Errors
 /// The refusal.
 pub fn carry_out(database: &Path, user: &str, request: &Request) -> Result<Option<Answer>, Message> {
     let events = Store::read(database).and_then(|store| store.events()).map_err(unreadable)?;
-    let is_meant = |event: &EventSummary| request.event.as_ref().is_none_or(|name| *name == event.name);
-    let meant = events.into_iter().rfind(is_meant);
-    let Some(event) = meant.filter(|event| event.closed) else { return Ok(None) };
+    let is_meant = |event: &EventSummary| event.closed && request.event.as_ref() == Some(&event.name);
+    let Some(event) = events.into_iter().find(is_meant) else { return Ok(None) };
     if !is_possible(&request.command) {
         return refuse(Language::only_corrections_now);
     }
@@ -192,7 +191,8 @@ mod tests {
 
     fn ordered(database: &Path, order: &str) -> Result<Option<Answer>, String> {
         let command = serde_json::from_str(order).unwrap();
-        let request = Request { named: None, reason: Some("two engines".to_owned()), event: None, command };
+        let (reason, event) = (Some("two engines".to_owned()), Some("cup".to_owned()));
+        let request = Request { named: None, reason, event, command };
         carry_out(database, "kai", &request).map_err(|why| why.to_string())
     }
 

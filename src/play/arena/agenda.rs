@@ -3,6 +3,7 @@
 //! Pure: no thread, channel, clock or file. [`Agenda::next`] answers from the plan, the schedule, the results so far and
 //! what the dispatcher says of its surroundings ([`Surroundings`]).
 
+use crate::operations::command::Command;
 use contest::{
     schedule::{Next, Pairing, Schedule},
     standings::Standings,
@@ -434,14 +435,19 @@ impl Agenda {
                 "the game at place {} of the schedule could begin, and does not",
                 game.index + 1
             )),
-            Next::Wait | Next::Done if !plays && !self.held.is_empty() => Some(
-                "the schedule waits for adjourned games, until `renmei admin play-on` or `replay`".to_owned(),
-            ),
+            Next::Wait | Next::Done if !plays && !self.held.is_empty() => {
+                Some(format!("the schedule waits for adjourned games, {}", self.until_ordered()))
+            }
             Next::Wait if !plays => {
                 Some("the schedule waits for results of games that nobody plays".to_owned())
             }
             _ => None,
         }
+    }
+
+    fn until_ordered(&self) -> String {
+        let play_on = Command::line(&self.plan.database, &self.plan.name, "play-on GAME");
+        format!("until `{play_on}` or `replay GAME`")
     }
 
     /// Which pair a sequential test waits for, and where it is.
@@ -451,7 +457,7 @@ impl Agenda {
         let here = self.running.iter().find(|(_, game)| of_pair(game)).map(|(game, _)| *game);
         let place = match (here, around.holder(next.stage, pair)) {
             _ if self.held.iter().any(of_pair) => {
-                "waits for an adjourned game, until `renmei admin play-on` or `replay`".to_owned()
+                format!("waits for an adjourned game, {}", self.until_ordered())
             }
             (Some(game), _) => format!("is played here (game {})", game.0),
             (None, Some(place)) => place,

@@ -199,7 +199,14 @@ impl Bench<'_> {
         }
         let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });
         if !was.counts() && !is_left_out {
-            return refuse(|words| words.another_counts(game.0, &words.outcome(was)));
+            let finished = self.standings.finished(pairing.stage.into());
+            let is_played = finished.is_some_and(|finished| finished.contains(pairing.index));
+            let is_final = was.is_left_out() || self.handed_out.is_none() && !is_played;
+            return refuse(|words| match (words.outcome(was), is_played) {
+                (was, _) if is_final => words.does_not_count(game.0, &was),
+                (was, true) => words.another_was_played(game.0, &was),
+                (was, false) => words.another_is_to_be_played(game.0, &was),
+            });
         }
         if let Some(why) = self.forbids_change(&pairing) {
             return refuse(|words| words.stays_as_it_is(game.0, why.text(words)));

@@ -33,9 +33,9 @@ impl Dispatcher<'_> {
     pub(crate) fn tell_pause(&self) {
         match self.operations.is_paused() {
             true => (self.say)(&format!(
-                "the operator has paused `{}`: no new game begins until `renmei admin {} resume`",
+                "the operator has paused `{}`: no new game begins until `{}`",
                 self.plan.name,
-                self.plan.database.display()
+                Command::line(&self.plan.database, &self.plan.name, "resume")
             )),
             false => (self.say)(&format!("`{}` is not paused any more", self.plan.name)),
         }
@@ -226,10 +226,9 @@ impl Dispatcher<'_> {
         let operations = self.operations.clone();
         operations.record_by(MANAGER, why, None, action, |entry| self.happened(entry));
         self.away.iter_mut().for_each(|away| away.desk.bar(machine, why));
-        let (shown, database) = (printable(machine.as_bytes()), self.plan.database.display().to_string());
-        (self.say)(&format!(
-            "machine `{shown}` gets no more games: {why}; `renmei admin {database} readmit {shown}` lets it join again"
-        ));
+        let shown = printable(machine.as_bytes());
+        let readmit = Command::line(&self.plan.database, &self.plan.name, &format!("readmit {shown}"));
+        (self.say)(&format!("machine `{shown}` gets no more games: {why}; `{readmit}` lets it join again"));
     }
 
     /// True if the operator has dropped a machine.

@@ -83,7 +83,8 @@ messages! {
     game_over(game: u64, outcome: &str): "game {game} is over: {outcome}" = "第{game}局は終局しています：{outcome}";
     not_over(game: u64): "game {game} is not over" = "第{game}局は終局していません。";
     same_result(game: u64): "game {game} has that result already" = "第{game}局はすでにその結果です。";
-    another_counts(game: u64, outcome: &str): "game {game} does not count ({outcome}); the game played in its place does" = "第{game}局は無効で（{outcome}）、代わりの対局が有効です。";
+    another_was_played(game: u64, outcome: &str): "game {game} does not count ({outcome}): another was played in its place" = "第{game}局は無効です（{outcome}）。代わりの対局が行われました。";
+    another_is_to_be_played(game: u64, outcome: &str): "game {game} does not count ({outcome}): the game to be played in its place is not over yet" = "第{game}局は無効です（{outcome}）。代わりの対局はまだ終わっていません。";
     is_played_again(game: u64): "game {game} does not count: it is played again" = "第{game}局は無効です：指し直しになります。";
     does_not_count(game: u64, outcome: &str): "game {game} does not count: {outcome}" = "第{game}局は無効です：{outcome}";
     stays_as_it_is(game: u64, why: &str): "game {game} stays as it is: {why}" = "第{game}局の結果は変えられません：{why}";

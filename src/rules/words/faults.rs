@@ -43,9 +43,16 @@ faults! {
     "database `{}` cannot be opened: {}" = "データベース `{0}` を開けません：{1}";
     "database `{}` is locked by another program" = "データベース `{0}` は別のプログラムが使用中です";
     "database `{}` cannot grow: the disk is full" = "ディスクがいっぱいで、データベース `{0}` に書き込めません";
+    "database `{}` is read-only" = "データベース `{0}` は読み取り専用です";
+    "database `{}` cannot be used: {}" = "データベース `{0}` は使えません：{1}";
+    "database `{}` cannot be written to: {}" = "データベース `{0}` に書き込めません：{1}";
+    "`:memory:`, `file:..` and an empty name are no names of files for SQLite; name a file, such as `event.db`" = "`:memory:`、`file:..`、空の名前は、SQLite ではファイル名になりません。`event.db` のようなファイル名を指定してください";
+    "the file has a second name elsewhere (a hard link, such as `cp -l` makes), which is not allowed here; remove the other name, or make this a file of its own: `cp FILE NEW`, then `mv NEW FILE`" = "このファイルには別の名前（`cp -l` などで作るハードリンク）があり、ここでは使えません。別の名前を消すか、`cp FILE NEW` と `mv NEW FILE` で独立したファイルにしてください";
+    "`{}` is read by another program, so a part of the event is in `{}`: copy both" = "`{0}` を別のプログラムが読んでいるため、大会の一部は `{1}` にあります。両方をコピーしてください";
     "`{}` is not a database, or it is damaged: {}" = "`{0}` はデータベースではないか、壊れています：{1}";
     "this database has no event yet" = "このデータベースにはまだ大会がありません";
     "there is no event `{}` in this database; it has: {}" = "このデータベースに大会 `{0}` はありません。あるのは {1} です";
+    "which event? Name it with `--event`: {}" = "どの大会ですか。`--event` で指定してください：{0}";
     "event `{}` is being run by {}" = "大会 `{0}` は{1}が進行中です";
     "cannot listen on {}: {}" = "{0} で待ち受けできません：{1}";
     "No space left on device (os error {})" = "ディスクがいっぱいです（os error {0}）";
@@ -233,6 +240,20 @@ mod tests {
                 "エンジン `gps` が失敗しました：5000ミリ秒以内に `readyok` がありません\n  > usi",
             ),
             ("a.kifu: line 3: illegal move 7g7e at ply 1", "a.kifu: 3行目：1手目の 7g7e は反則です"),
+            (
+                "database `:memory:` cannot be used: `:memory:`, `file:..` and an empty name are no names of files for SQLite; \
+                 name a file, such as `event.db`",
+                "データベース `:memory:` は使えません：`:memory:`、`file:..`、空の名前は、SQLite ではファイル名になりません。\
+                 `event.db` のようなファイル名を指定してください",
+            ),
+            (
+                "`a.db` is read by another program, so a part of the event is in `a.db-wal`: copy both",
+                "`a.db` を別のプログラムが読んでいるため、大会の一部は `a.db-wal` にあります。両方をコピーしてください",
+            ),
+            (
+                "which event? Name it with `--event`: `p`, `q`",
+                "どの大会ですか。`--event` で指定してください：`p`, `q`",
+            ),
             ("2 cores with 4 hardware threads; 4 at once", "2コア・4スレッド（同時に使えるのは4）"),
             ("12.0 GiB of 32.0 GiB free", "32.0 GiB のうち 12.0 GiB が空き"),
             ("info string found: nothing known", "info string found: nothing known"),

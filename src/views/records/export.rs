@@ -203,10 +203,7 @@ fn record(frame: &Frame, game: &FullGame, name: Option<String>, annotations: &An
 }
 
 /// Finds an event by name; by default the last one.
-///
-/// # Errors
-/// When there is no such event, or the database cannot be read.
-pub fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<EventSummary, RecordsError> {
+pub(crate) fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<EventSummary, RecordsError> {
     let mut events = store.events()?;
     let Some(name) = name else {
         return events.pop().ok_or_else(|| RecordsError::NoEvent(db.to_owned()));

@@ -48,7 +48,8 @@ mod tests;
 mod verify;
 
 pub use annotations::{ShownVariation, shown_variations};
-pub use export::{Export, ExportReport, LeftOut, event, export, one};
+use export::event;
+pub use export::{Export, ExportReport, LeftOut, export, one};
 pub use files::{FileFault, found, read};
 pub use import::{FAULTS, Import, ImportReport, MoreFaults, import, import_while};
 pub use recording::Recording;

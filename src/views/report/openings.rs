@@ -77,17 +77,16 @@ pub fn sets(
     let mut begun = HashMap::new();
     let adjourned = GameFilter { state: Some(GameState::Adjourned), ..GameFilter::default() };
     store.games::<StoreError>(event.id, &adjourned, |row| {
-        let Pairing { stage, index, attempt, .. } = row.pairing;
+        let Pairing { stage, index, .. } = row.pairing;
         if row.start.is_some() {
-            begun.entry((stage, index, attempt)).or_insert((row.start, row.opening));
+            begun.entry((stage, index)).or_insert((row.start, row.opening));
         }
         Ok(())
     })?;
     let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
     store.games::<StoreError>(event.id, &counted, |row| {
         let black = row.outcome.and_then(|outcome| outcome.black_half_points());
-        let Pairing { stage, index, attempt, .. } = row.pairing;
-        let first = begun.get(&(stage, index, attempt)).cloned();
+        let first = begun.get(&(row.pairing.stage, row.pairing.index)).cloned();
         let (start, opening) = first.unwrap_or((row.start, row.opening));
         let (Some(start), Some(black)) = (start, black) else { return Ok(()) };
         let key = (start, opening.unwrap_or_default());
@@ -354,14 +353,15 @@ mod tests {
             Journal::open(&directory.path().join("e.db"), &HEAD).unwrap().start(vec![], || ()).unwrap();
         journal.append([Stamped { at: 1, entry: opened() }]);
         let win = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
+        let adjourned = Outcome::Aborted { by: AbortBy::Stopped };
         let games = [
-            (0, "7g7f 3c3d", Outcome::Aborted { by: AbortBy::Stopped }),
-            (0, "7g7f 3c3d 2g2f 8c8d", win),
-            (1, "7g7f 3c3d", win),
+            (place(0, 0), "7g7f 3c3d", adjourned),
+            (place(0, 1), "7g7f 3c3d 2g2f 8c8d", adjourned),
+            (place(0, 2), "7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", win),
+            (place(1, 0), "7g7f 3c3d", win),
         ];
-        for (number, (index, opening, outcome)) in (1..).zip(games) {
+        for (number, (pairing, opening, outcome)) in (1..).zip(games) {
             let game = GameId(number);
-            let pairing = place(index, 0);
             let (start, opening) = (EVEN.to_owned(), opening.to_owned());
             let started = GameStarted { game, pairing, start, opening, times: None };
             journal.append([
@@ -373,6 +373,6 @@ mod tests {
         let event = store.events().unwrap().remove(0);
         let sets = sets(&store, &event, &|_, _| "all".to_owned()).unwrap();
         let found: Vec<_> = sets.iter().map(|set| (set.lines, set.games, set.level)).collect();
-        assert_eq!(found, [(1, 2, (1, 1))]);
+        assert_eq!((found, store.opening_lines(event.id).unwrap()), (vec![(1, 2, (1, 1))], 1));
     }
 }

@@ -3,6 +3,7 @@
 //! JSON at the socket is what serde makes of [`Command`]. [`COMMANDS`] has the rest: `renmei admin` makes its subcommands
 //! and their help of it, and the arbiter's page reads its forms by it.
 
+use platform::programs::quoted;
 use referee::{AbortBy, Color, DrawBy, Outcome, WinBy, points::Points};
 use serde::{
     Deserialize, Serialize,
@@ -11,6 +12,7 @@ use serde::{
         value::{Error as ValueError, StrDeserializer},
     },
 };
+use std::path::Path;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +174,12 @@ macro_rules! commands {
         }),+];
 
         impl Command {
+            /// The command line that gives an event an order. It names the event: its database may have others, also later.
+            pub fn line(database: &Path, event: &str, order: &str) -> String {
+                let [database, event] = [&*database.to_string_lossy(), event].map(quoted);
+                format!("renmei admin {database} --event {event} {order}")
+            }
+
             /// Who may give it on the pages.
             pub fn right(&self) -> Right {
                 match self { $(Self::$variant { .. } => Right::$right,)+ }
