@@ -163,26 +163,31 @@ impl Dispatcher<'_> {
 
     /// Lets an adjourned game begin that waited for the operator.
     fn release(&mut self, asked: &Asked, action: fn(NamedGame) -> Action) -> Result<Done, Message> {
-        let Some(pairing) = self.held_place(asked.game) else {
-            return refuse(|words| words.not_held(asked.game.0));
-        };
-        self.bench().is_still_played(&pairing)?;
+        let pairing = self.held_place(asked.game)?;
         let game = self.operations.named(asked.game, &pairing);
         Ok(self.done(asked, None, action(game)))
     }
 
     /// The place of an adjourned game that waits for the operator.
-    fn held_place(&self, game: GameId) -> Option<Pairing> {
+    fn held_place(&self, game: GameId) -> Result<Pairing, Message> {
         let held = |in_force: &InForce| in_force.held().find(|(held, _)| *held == game).map(|(_, at)| *at);
-        self.operations.in_force(held)
+        if let Some(pairing) = self.operations.in_force(held) {
+            return Ok(pairing);
+        }
+        let finished = |at: &Pairing| self.agenda.standings.finished(at.stage.into());
+        let is_open = |at: &Pairing| !finished(at).is_some_and(|finished| finished.contains(at.index));
+        let past = past(&self.plan.database, self.journal.event(), game).ok();
+        let given_up = past.filter(|past| past.outcome == STOPPED && is_open(&past.pairing));
+        match given_up.and_then(|past| self.bench().replaced(&past.pairing)) {
+            Some(name) => refuse(|words| words.given_up(game.0, &name)),
+            None => refuse(|words| words.not_held(game.0)),
+        }
     }
 
     /// States the clock of a player of an adjourned game that waits.
     fn set_clock(&mut self, asked: &Asked, color: Color, left: &str) -> Result<Done, Message> {
         let game = asked.game;
-        let Some(pairing) = self.held_place(game) else {
-            return refuse(|words| words.not_held(game.0));
-        };
+        let pairing = self.held_place(game)?;
         let time = time_text::duration(left).ok().filter(|time| STATED.contains(time));
         let Some(time) = time else {
             return refuse(|words| words.not_a_time(&printable(left.as_bytes())));

@@ -23,7 +23,10 @@ impl Boards {
                 self.games.clear();
                 self.players.clone_from(&opened.players);
             }
-            Entry::Entered { name, .. } => self.players.push(name.clone()),
+            // An event that is taken up again begins with all players.
+            Entry::Entered { player, name } if player.index() == self.players.len() => {
+                self.players.push(name.clone());
+            }
             Entry::Renamed { player, name } => {
                 self.players.get_mut(player.index()).into_iter().for_each(|known| known.clone_from(name));
             }
