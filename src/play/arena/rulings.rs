@@ -171,17 +171,16 @@ impl Dispatcher<'_> {
     /// The place of an adjourned game that waits for the operator.
     fn held_place(&self, game: GameId) -> Result<Pairing, Message> {
         let held = |in_force: &InForce| in_force.held().find(|(held, _)| *held == game).map(|(_, at)| *at);
-        if let Some(pairing) = self.operations.in_force(held) {
-            return Ok(pairing);
-        }
+        let held = self.operations.in_force(held);
         let finished = |at: &Pairing| self.agenda.standings.finished(at.stage.into());
         let is_open = |at: &Pairing| !finished(at).is_some_and(|finished| finished.contains(at.index));
         let past = past(&self.plan.database, self.journal.event(), game).ok();
-        let given_up = past.filter(|past| past.outcome == STOPPED && is_open(&past.pairing));
-        match given_up.and_then(|past| self.bench().replaced(&past.pairing)) {
-            Some(name) => refuse(|words| words.given_up(game.0, &name)),
-            None => refuse(|words| words.not_held(game.0)),
+        let stopped = past.filter(|past| past.outcome == STOPPED && is_open(&past.pairing));
+        let at = held.or_else(|| stopped.map(|past| past.pairing));
+        if let Some(name) = at.and_then(|at| self.bench().replaced(&at)) {
+            return refuse(|words| words.given_up(game.0, &name));
         }
+        held.map_or_else(|| refuse(|words| words.not_held(game.0)), Ok)
     }
 
     /// States the clock of a player of an adjourned game that waits.

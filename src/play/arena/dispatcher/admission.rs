@@ -75,7 +75,7 @@ impl Dispatcher<'_> {
     }
 
     /// Records that an engine of the plan has joined, in one transaction with what it is.
-    fn join(
+    pub(super) fn join(
         &mut self,
         player: PlayerId,
         identity: Option<Box<Identity>>,

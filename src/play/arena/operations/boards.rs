@@ -76,3 +76,23 @@ fn left(game: &RunningGame, color: Color, now: i64) -> Option<u64> {
     let since = thinks.map_or(0, |last| u64::try_from(now - last.at).unwrap_or(0));
     u64::try_from(own.left.saturating_sub(Duration::from_millis(since)).as_millis()).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::entry::Opened;
+
+    #[test]
+    fn an_engine_that_has_joined_is_listed_once_while_it_plays_and_after_a_restart() {
+        let opened = |players: &[&str]| {
+            let players = players.iter().map(|&name| name.to_owned()).collect();
+            Entry::Opened(Opened { name: "e".to_owned(), players, format: String::new(), resumed: false })
+        };
+        let joins = Entry::Entered { player: PlayerId(2), name: "c".to_owned() };
+        for known in [&["a", "b"][..], &["a", "b", "c"]] {
+            let mut boards = Boards::default();
+            [opened(known), joins.clone()].map(|entry| boards.fold(&Stamped { at: 0, entry }));
+            assert_eq!(boards.players(), ["a", "b", "c"]);
+        }
+    }
+}
