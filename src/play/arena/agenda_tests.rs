@@ -360,6 +360,7 @@ struct Diced {
     broken: Vec<bool>,
     /// True if options follow from the results of earlier pairs.
     is_tuning: bool,
+    seed: u64,
 }
 
 impl Diced {
@@ -460,8 +461,12 @@ impl Diced {
         let planned = self.agenda.standings.games_to_play();
         let finished = self.agenda.standings.finished(0).unwrap().len();
         if self.agenda.is_done() {
-            assert!(planned.is_none_or(|planned| planned == finished), "{finished} of {planned:?} games");
-            assert_eq!(self.over.len() as u64, finished);
+            let seed = self.seed;
+            assert!(
+                planned.is_none_or(|planned| planned == finished),
+                "seed {seed}: {finished} of {planned:?} games"
+            );
+            assert_eq!(self.over.len() as u64, finished, "seed {seed}");
         }
     }
 
@@ -476,7 +481,7 @@ impl Diced {
         }
         self.check();
         let halts = self.agenda.standings.halts().len();
-        assert!(self.agenda.is_done() || halts > 0, "nothing is played, and nothing says why");
+        assert!(self.agenda.is_done() || halts > 0, "seed {}: nothing says why no game begins", self.seed);
     }
 }
 
@@ -499,7 +504,7 @@ fn whatever_halts_holds_and_replays_come_in_any_order_each_planned_game_counts_a
         let is_tuning = players == 2;
         let world = World { machine_slots: is_tuning.then_some(2), ..World::default() };
         let (agenda, broken) = (agenda(&plan), vec![false; players]);
-        let mut event = Diced { agenda, world, dice: seed, number: 0, over: vec![], broken, is_tuning };
+        let mut event = Diced { agenda, world, dice: seed, number: 0, over: vec![], broken, is_tuning, seed };
         (0..8).for_each(|_| _ = event.roll(2));
         (0..80).for_each(|_| event.step());
         event.finish();

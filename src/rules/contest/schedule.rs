@@ -336,6 +336,10 @@ impl Schedule {
         if usize::from(pairing.stage) < self.over {
             (self.over, self.open) = (usize::from(pairing.stage), None);
         }
+        // A round that was complete is not, and a later one whose games were passed over is paired anew.
+        self.take_up();
+        let rounds = self.open.as_mut().map(|open| (&mut open.swiss, &mut open.information));
+        rounds.into_iter().for_each(|(swiss, information)| (*swiss, *information) = Default::default());
         self.returned(pairing);
     }
 

@@ -91,7 +91,9 @@ mod tests {
         let joins = Entry::Entered { player: PlayerId(2), name: "c".to_owned() };
         for known in [&["a", "b"][..], &["a", "b", "c"]] {
             let mut boards = Boards::default();
-            [opened(known), joins.clone()].map(|entry| boards.fold(&Stamped { at: 0, entry }));
+            [opened(known), joins.clone()]
+                .into_iter()
+                .for_each(|entry| boards.fold(&Stamped { at: 0, entry }));
             assert_eq!(boards.players(), ["a", "b", "c"]);
         }
     }
