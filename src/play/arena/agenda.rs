@@ -418,7 +418,6 @@ impl Agenda {
 
     /// True if every game was played.
     pub(crate) fn is_done(&self) -> bool {
-        // Asked of a copy, which hands nothing out.
         self.running.is_empty()
             && !self.is_waiting()
             && self.schedule.clone().next(&self.standings) == Next::Done
