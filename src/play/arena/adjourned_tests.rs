@@ -214,6 +214,29 @@ fn an_order_about_a_game_that_does_not_count_hears_what_becomes_of_its_place() {
 }
 
 #[test]
+fn an_adjourned_game_of_an_engine_that_is_replaced_is_given_up_and_the_orders_about_it_say_so() {
+    with_dispatcher(|dispatcher| {
+        game(dispatcher, attempt(0), "", &[("7g7f", 0)], STOPPED);
+        adjourn(dispatcher, 1, Some(attempt(0)));
+        let replaces = Some("b".to_owned());
+        let mut plan = Plan::clone(&dispatcher.plan);
+        plan.engines.push(EnginePlan { name: "c".to_owned(), replaces, ..EnginePlan::default() });
+        dispatcher.plan = Arc::new(plan);
+        dispatcher.agenda.plan = dispatcher.plan.clone();
+        let done = dispatcher.join(PlayerId(2), None, "{}".to_owned(), ("op", ""));
+        assert_eq!(done.text, "replaced `b` by `c`; adjourned game 1 is given up");
+        dispatcher.await_disk().unwrap();
+        let clock = Command::Clock { game: 1, color: Side::White, left: "2s".to_owned() };
+        for order in [Command::PlayOn { game: 1 }, clock] {
+            let refused = asked(dispatcher, order, 1).unwrap_err().to_string();
+            assert!(refused.starts_with("game 1 is given up: `b` was replaced"), "{refused}");
+        }
+        let refused = asked(dispatcher, Command::PlayOn { game: 7 }, 7).unwrap_err().to_string();
+        assert!(refused.contains("does not wait"), "{refused}");
+    });
+}
+
+#[test]
 fn a_clock_of_whole_seconds_is_set_to_whole_seconds() {
     with_dispatcher(|dispatcher| {
         game(dispatcher, attempt(0), "", &[("7g7f", 0)], STOPPED);

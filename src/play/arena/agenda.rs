@@ -5,6 +5,7 @@
 
 use crate::operations::command::Command;
 use contest::{
+    fault_limit::Halt,
     schedule::{Next, Pairing, Schedule},
     standings::Standings,
 };
@@ -29,8 +30,8 @@ const SEARCHED: usize = 100_000;
 
 /// What else the choice of a game depends on: the operator, the players of the network, the machines.
 pub(crate) trait Surroundings {
-    /// True if the game at this place was adjourned and waits for the operator.
-    fn holds(&self, pairing: &Pairing) -> bool;
+    /// The adjourned game at this place that waits for the operator.
+    fn held(&self, pairing: &Pairing) -> Option<GameId>;
 
     /// True if a game was ever adjourned.
     fn has_adjourned(&self) -> bool;
@@ -104,6 +105,8 @@ pub(crate) struct Agenda {
     pending: Vec<Pairing>,
     /// Adjourned games that the schedule has handed out again, and that wait for the operator.
     held: Vec<Pairing>,
+    /// The halts, and the number of newcomers, with which the schedule has passed over games of halted players.
+    passed_over: (Vec<Halt>, usize),
     /// True if games are played on this machine at all.
     has_slots: bool,
     /// The last round that has begun, in an event with breaks between rounds.
@@ -117,10 +120,21 @@ impl Agenda {
         let per = plan.openings_per();
         let players = standings.players();
         let schedule = Schedule::new(&plan.stages, players, plan.seed, plan.replay_draws, per);
-        let (running, pending, held) = (HashMap::new(), vec![], vec![]);
+        let (running, pending, held, passed_over) = (HashMap::new(), vec![], vec![], (vec![], 0));
         // A round that an earlier run has begun goes on without a break.
         let begun = Some(standings.now()).filter(|(_, round)| *round > 0);
-        Self { plan, schedule, standings, running, pending, held, has_slots, begun, resting: None }
+        Self {
+            plan,
+            schedule,
+            standings,
+            running,
+            pending,
+            held,
+            passed_over,
+            has_slots,
+            begun,
+            resting: None,
+        }
     }
 
     /// The next game that can begin at this place: a pending one, or the next of the schedule.
@@ -139,8 +153,7 @@ impl Agenda {
         }
         while self.pending.len() < self.may_hold(around) && !self.rests(around) {
             match self.schedule.next(&self.standings) {
-                // It stays handed out, so that the schedule goes on to games of others.
-                Next::Game(pairing) if self.is_halted(&pairing) => {}
+                Next::Game(pairing) if self.is_halted(&pairing) => self.schedule.pass_over(&pairing),
                 Next::Game(pairing) if let Some(out) = self.is_without(&pairing) => {
                     return Choice::Default(pairing, out);
                 }
@@ -150,6 +163,10 @@ impl Agenda {
                     return Choice::Nothing;
                 }
                 Next::Game(pairing) if is_held(&pairing, around) => self.held.push(pairing),
+                Next::Game(pairing) if !around.knows_options(&pairing) => {
+                    self.schedule.withdrawn(&pairing);
+                    return Choice::Nothing;
+                }
                 Next::Game(pairing) if self.suits(&pairing, place, around) => return Choice::Game(pairing),
                 Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
@@ -190,47 +207,38 @@ impl Agenda {
 
     /// Takes up adjourned games that wait no longer, and takes back those that are not to be played now.
     fn tidy(&mut self, around: &impl Surroundings) {
-        let held = mem::take(&mut self.held);
-        let (held, free) = held.into_iter().partition(|pairing| is_held(pairing, around));
-        self.held = held;
+        let held = mem::take(&mut self.held).into_iter();
+        let (held, free): (Vec<_>, Vec<_>) = held.partition(|pairing| is_held(pairing, around));
         self.pending.splice(0..0, free);
-        if !self.standings.halts().is_empty() {
-            let standings = &self.standings;
-            let plays =
-                |pairing: &Pairing| ![pairing.black, pairing.white].iter().any(|&p| standings.is_halted(p));
-            self.pending.retain(plays);
-            self.held.retain(plays);
+        let passed_over = (self.standings.halts().to_vec(), self.standings.joined().len());
+        if self.passed_over != passed_over {
+            self.passed_over = passed_over;
+            self.schedule.take_up();
         }
-        if !self.standings.joined().is_empty() {
-            self.leave_out();
-        }
-        if around.machine_slots().is_none() {
-            return;
-        }
+        self.held = held.into_iter().filter(|game| !self.gives_back(game)).collect();
         // After a verdict the schedule completes pairs, and begins none. A correction of an early result may have brought
-        // the test back, and games that wait must not keep those from beginning that it waits for.
-        let decided = self.standings.verdict().is_some();
+        // a test or a tuning back, and games that wait must not keep those from beginning that they wait for.
+        let on_machines = around.machine_slots().is_some();
+        let decided = on_machines && self.standings.verdict().is_some();
         for game in mem::take(&mut self.pending) {
-            match decided || self.is_far_ahead(&game, around) {
-                true => self.schedule.withdrawn(&game),
-                false => self.pending.push(game),
+            let waits = on_machines && self.is_far_ahead(&game, around) || !around.knows_options(&game);
+            match () {
+                () if self.gives_back(&game) => {}
+                () if decided || waits => self.schedule.withdrawn(&game),
+                () => self.pending.push(game),
             }
         }
     }
 
-    /// Gives games back to the schedule that nobody has begun and whose players were replaced: it hands them out no more.
-    fn leave_out(&mut self) {
-        let (standings, schedule) = (&self.standings, &mut self.schedule);
-        let mut plays = |pairing: &Pairing| {
-            let is_left_out =
-                [pairing.black, pairing.white].iter().any(|&player| standings.is_replaced(player));
-            if is_left_out {
-                schedule.withdrawn(pairing);
-            }
-            !is_left_out
-        };
-        self.pending.retain(&mut plays);
-        self.held.retain(&mut plays);
+    /// Gives a game back to the schedule that nobody has begun and a player of it cannot begin; false for any other.
+    fn gives_back(&mut self, game: &Pairing) -> bool {
+        let is_replaced = [game.black, game.white].iter().any(|&player| self.standings.is_replaced(player));
+        match () {
+            () if is_replaced => self.schedule.withdrawn(game),
+            () if self.is_halted(game) => self.schedule.pass_over(game),
+            () => return false,
+        }
+        true
     }
 
     /// The players of a game (black first) who have withdrawn; `None`: both play.
@@ -244,7 +252,7 @@ impl Agenda {
             Place::Elsewhere => !self.stays_here(pairing, around),
             Place::With(first) => is_same_pair(pairing, &first) && !self.stays_here(pairing, around),
         };
-        suits && !is_held(pairing, around) && around.knows_options(pairing)
+        suits && !is_held(pairing, around)
     }
 
     fn can_begin(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
@@ -410,8 +418,10 @@ impl Agenda {
     }
 
     /// True if every game was played.
-    pub(crate) fn is_done(&mut self) -> bool {
-        self.running.is_empty() && !self.is_waiting() && self.schedule.next(&self.standings) == Next::Done
+    pub(crate) fn is_done(&self) -> bool {
+        self.running.is_empty()
+            && !self.is_waiting()
+            && self.schedule.clone().next(&self.standings) == Next::Done
     }
 
     /// Why no game begins although places are free; `None`: none is left, or players and operators know the reason.
@@ -436,7 +446,7 @@ impl Agenda {
                 game.index + 1
             )),
             Next::Wait | Next::Done if !plays && !self.held.is_empty() => {
-                Some(format!("the schedule waits for adjourned games, {}", self.until_ordered()))
+                Some(format!("the schedule {}", self.waits_for(around.held(&self.held[0]))))
             }
             Next::Wait if !plays => {
                 Some("the schedule waits for results of games that nobody plays".to_owned())
@@ -445,9 +455,11 @@ impl Agenda {
         }
     }
 
-    fn until_ordered(&self) -> String {
-        let play_on = Command::line(&self.plan.database, &self.plan.name, "play-on GAME");
-        format!("until `{play_on}` or `replay GAME`")
+    /// What the operator orders for an adjourned game.
+    fn waits_for(&self, held: Option<GameId>) -> String {
+        let game = held.map_or(0, |game| game.0);
+        let play_on = Command::line(&self.plan.database, &self.plan.name, &format!("play-on {game}"));
+        format!("waits for adjourned game {game}, until `{play_on}` or `replay {game}`")
     }
 
     /// Which pair a sequential test waits for, and where it is.
@@ -455,10 +467,9 @@ impl Agenda {
         let pair = self.first_unfinished(next) / 2;
         let of_pair = |game: &Pairing| (game.stage, game.pair) == (next.stage, pair);
         let here = self.running.iter().find(|(_, game)| of_pair(game)).map(|(game, _)| *game);
+        let held = self.held.iter().find(|game| of_pair(game));
         let place = match (here, around.holder(next.stage, pair)) {
-            _ if self.held.iter().any(of_pair) => {
-                format!("waits for an adjourned game, {}", self.until_ordered())
-            }
+            _ if let Some(held) = held => self.waits_for(around.held(held)),
             (Some(game), _) => format!("is played here (game {})", game.0),
             (None, Some(place)) => place,
             (None, None) => "nobody plays".to_owned(),
@@ -469,7 +480,7 @@ impl Agenda {
 
 /// True if a game at this place waits for the operator since it was adjourned.
 fn is_held(pairing: &Pairing, around: &impl Surroundings) -> bool {
-    pairing.attempt > 0 && around.holds(pairing)
+    pairing.attempt > 0 && around.held(pairing).is_some()
 }
 
 fn is_same_pair(one: &Pairing, other: &Pairing) -> bool {

@@ -219,9 +219,15 @@ impl Bench<'_> {
 
     /// Refuses an order after which a game would wait for ever, because a player of it was replaced.
     pub fn is_still_played(&self, pairing: &Pairing) -> Result<(), Message> {
+        let Some(name) = self.replaced(pairing) else { return Ok(()) };
+        refuse(|words| words.player_is_replaced(&name))
+    }
+
+    /// The name of a player of a game who was replaced.
+    pub fn replaced(&self, pairing: &Pairing) -> Option<String> {
         let replaced = |player: &PlayerId| self.standings.is_replaced(*player);
-        let Some(player) = [pairing.black, pairing.white].into_iter().find(replaced) else { return Ok(()) };
-        refuse(|words| words.player_is_replaced(&printable(self.name_of(player).as_bytes())))
+        let player = [pairing.black, pairing.white].into_iter().find(replaced)?;
+        Some(printable(self.name_of(player).as_bytes()))
     }
 
     /// What follows from the result at this place and would have to be undone, if anything does yet.

@@ -328,8 +328,8 @@ struct Around<'d> {
 }
 
 impl Surroundings for Around<'_> {
-    fn holds(&self, pairing: &Pairing) -> bool {
-        self.operations.held_at(pairing).is_some()
+    fn held(&self, pairing: &Pairing) -> Option<GameId> {
+        self.operations.held_at(pairing)
     }
 
     fn has_adjourned(&self) -> bool {
@@ -527,8 +527,14 @@ impl<'a> Dispatcher<'a> {
         if self.failed || played.is_err() {
             self.shutdown.adjourn();
         }
-        let interrupted = !self.goes_on() && !self.agenda.is_done();
-        let halted = !interrupted && !self.agenda.standings.halts().is_empty() && !self.agenda.is_done();
+        let is_done = self.agenda.is_done();
+        let halted = !is_done && self.goes_on() && !self.agenda.standings.halts().is_empty();
+        let interrupted = !is_done && !halted;
+        if interrupted && self.goes_on() {
+            let (agenda, around) = self.parts();
+            let why = agenda.why_idle(false, &around).unwrap_or_else(|| "no game can begin".to_owned());
+            (self.say)(&format!("`{}` is not complete, and no game is played: {why}", self.plan.name));
+        }
         let threads = self.slots.let_go();
         // The last games wait for their ends to be kept.
         while threads.iter().any(|thread| !thread.is_finished()) {
@@ -707,11 +713,6 @@ impl<'a> Dispatcher<'a> {
         self.slots.leave(worker);
         self.carried_out(game, &pairing, outcome.as_ref().ok().copied());
         match outcome {
-            // The games that wait for its result must not keep it from being handed out again.
-            Ok(ended) if self.steering.is_some() && !ended.counts() && !ended.is_left_out() => {
-                let attempt = pairing.attempt.saturating_add(1);
-                self.agenda.put_back([Pairing { attempt, ..pairing }]);
-            }
             Ok(Outcome::Aborted { .. }) => self.agenda.returned(pairing),
             Ok(_) => self.return_draw(pairing, draws),
             Err(reason) => return Err(RunError::Setup(game, reason)),

@@ -163,26 +163,30 @@ impl Dispatcher<'_> {
 
     /// Lets an adjourned game begin that waited for the operator.
     fn release(&mut self, asked: &Asked, action: fn(NamedGame) -> Action) -> Result<Done, Message> {
-        let Some(pairing) = self.held_place(asked.game) else {
-            return refuse(|words| words.not_held(asked.game.0));
-        };
-        self.bench().is_still_played(&pairing)?;
+        let pairing = self.held_place(asked.game)?;
         let game = self.operations.named(asked.game, &pairing);
         Ok(self.done(asked, None, action(game)))
     }
 
     /// The place of an adjourned game that waits for the operator.
-    fn held_place(&self, game: GameId) -> Option<Pairing> {
+    fn held_place(&self, game: GameId) -> Result<Pairing, Message> {
         let held = |in_force: &InForce| in_force.held().find(|(held, _)| *held == game).map(|(_, at)| *at);
-        self.operations.in_force(held)
+        let held = self.operations.in_force(held);
+        let finished = |at: &Pairing| self.agenda.standings.finished(at.stage.into());
+        let is_open = |at: &Pairing| !finished(at).is_some_and(|finished| finished.contains(at.index));
+        let past = past(&self.plan.database, self.journal.event(), game).ok();
+        let stopped = past.filter(|past| past.outcome == STOPPED && is_open(&past.pairing));
+        let at = held.or_else(|| stopped.map(|past| past.pairing));
+        if let Some(name) = at.and_then(|at| self.bench().replaced(&at)) {
+            return refuse(|words| words.given_up(game.0, &name));
+        }
+        held.map_or_else(|| refuse(|words| words.not_held(game.0)), Ok)
     }
 
     /// States the clock of a player of an adjourned game that waits.
     fn set_clock(&mut self, asked: &Asked, color: Color, left: &str) -> Result<Done, Message> {
         let game = asked.game;
-        let Some(pairing) = self.held_place(game) else {
-            return refuse(|words| words.not_held(game.0));
-        };
+        let pairing = self.held_place(game)?;
         let time = time_text::duration(left).ok().filter(|time| STATED.contains(time));
         let Some(time) = time else {
             return refuse(|words| words.not_a_time(&printable(left.as_bytes())));

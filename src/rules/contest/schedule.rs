@@ -50,7 +50,7 @@ use crate::{
 use joined::Field;
 use referee::{DrawBy, Outcome, WinBy, game::is_starved, ids::PlayerId};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem};
 use step::{Step, pick};
 use table::Table;
 
@@ -163,6 +163,8 @@ struct OpenStage {
     issued: Ranges,
     /// Indices that are not played any more, as a player was replaced.
     left_out: Ranges,
+    /// Indices that nobody has begun, as a player is halted; they count as handed out.
+    passed_over: Ranges,
     /// Number of the next attempt, by index, of games returned and not handed out again.
     returned: BTreeMap<u64, u32>,
     /// Byes of a knock-out that were handed out.
@@ -312,12 +314,32 @@ impl Schedule {
         }
     }
 
+    /// Passes over a game that nobody has begun, as a player of it is halted: it is handed out again after
+    /// [`Self::take_up`], as the same attempt.
+    pub fn pass_over(&mut self, pairing: &Pairing) {
+        if let Some(open) = self.open.as_mut().filter(|_| usize::from(pairing.stage) == self.over) {
+            open.passed_over.insert(pairing.index);
+        }
+    }
+
+    /// Takes up the games that were passed over: a halt was lifted, or a halted player was replaced.
+    pub fn take_up(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        for index in mem::take(&mut open.passed_over).iter().flatten() {
+            open.issued.remove(index);
+        }
+    }
+
     /// Takes back a game that had counted and does not count any more. To be called after its entries are folded, and only
     /// while nothing has begun that follows from its result.
     pub fn reopened(&mut self, pairing: Pairing) {
         if usize::from(pairing.stage) < self.over {
             (self.over, self.open) = (usize::from(pairing.stage), None);
         }
+        // A round that was complete is not, and a later one whose games were passed over is paired anew.
+        self.take_up();
+        let rounds = self.open.as_mut().map(|open| (&mut open.swiss, &mut open.information));
+        rounds.into_iter().for_each(|(swiss, information)| (*swiss, *information) = Default::default());
         self.returned(pairing);
     }
 
@@ -382,6 +404,7 @@ impl OpenStage {
             first_opening,
             issued: Ranges::default(),
             left_out: Ranges::default(),
+            passed_over: Ranges::default(),
             returned: BTreeMap::new(),
             byes_issued: Vec::new(),
             swiss: swiss::Round::default(),

@@ -92,6 +92,7 @@ messages! {
     not_a_time(text: &str): "`{text}` is no time that a clock can have: such as 4m30s, from 1ms to 1000h" = "`{text}` は持ち時間として読めません（例：4m30s）。";
     no_whole_seconds(text: &str): "the clock counts whole seconds, and `{text}` has a part of one" = "この時計は秒単位です。`{text}` には1秒未満があります。";
     no_clock_to_set(game: u64): "the player has no main time in game {game}" = "第{game}局のこの対局者に持ち時間はありません。";
+    given_up(game: u64, name: &str): "game {game} is given up: `{name}` was replaced and plays no further game" = "第{game}局は打ち切られました。`{name}` は交代済みで、もう対局しません。";
     not_held(game: u64): "game {game} does not wait to be played on; `list` shows those that do" = "第{game}局は再開待ちではありません。";
     stage_follows(stage: usize): "stage {stage} has begun, and its entrants follow from this result" = "ステージ{stage}が始まり、その参加者はこの結果で決まりました。";
     test_is_decided: "the sequential test has its verdict, and is decided once" = "逐次検定はすでに判定が出ています。";

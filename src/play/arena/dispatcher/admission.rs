@@ -5,6 +5,7 @@ use crate::{
     joining::{Newcomer, forbidden, own_name},
     operations::{Asked, Done},
 };
+use contest::schedule::Pairing;
 use journal::now;
 use notation::printable;
 use plan::{EnginePlan, Plan, StoredPlan};
@@ -74,7 +75,7 @@ impl Dispatcher<'_> {
     }
 
     /// Records that an engine of the plan has joined, in one transaction with what it is.
-    fn join(
+    pub(super) fn join(
         &mut self,
         player: PlayerId,
         identity: Option<Box<Identity>>,
@@ -86,8 +87,13 @@ impl Dispatcher<'_> {
         let place =
             |out: &String| plan.engines.iter().position(|engine| engine.name == *out).map(PlayerId::at);
         let replaces = out.as_ref().and_then(place);
+        let is_given_up = |at: &Pairing| [at.black, at.white].iter().any(|player| Some(*player) == replaces);
+        let given_up: String = self.operations.in_force(|in_force| {
+            let held = in_force.held().filter(|(_, at)| is_given_up(at));
+            held.map(|(game, _)| format!("; adjourned game {} is given up", game.0)).collect()
+        });
         let action = Action::Joined { player, name: name.clone(), replaces, out, configuration };
-        let text = action.to_string();
+        let text = format!("{action}{given_up}");
         let mut records = vec![SideRecord::Replanned(StoredPlan::from(&*plan).to_json())];
         records.extend(identity.map(|identity| SideRecord::Identified(player, identity)));
         let operations = self.operations.clone();

@@ -23,7 +23,10 @@ impl Boards {
                 self.games.clear();
                 self.players.clone_from(&opened.players);
             }
-            Entry::Entered { name, .. } => self.players.push(name.clone()),
+            // An event that is taken up again begins with all players.
+            Entry::Entered { player, name } if player.index() == self.players.len() => {
+                self.players.push(name.clone());
+            }
             Entry::Renamed { player, name } => {
                 self.players.get_mut(player.index()).into_iter().for_each(|known| known.clone_from(name));
             }
@@ -72,4 +75,26 @@ fn left(game: &RunningGame, color: Color, now: i64) -> Option<u64> {
     let thinks = game.plies.last().filter(|last| last.color != color && last.charged.is_some());
     let since = thinks.map_or(0, |last| u64::try_from(now - last.at).unwrap_or(0));
     u64::try_from(own.left.saturating_sub(Duration::from_millis(since)).as_millis()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::entry::Opened;
+
+    #[test]
+    fn an_engine_that_has_joined_is_listed_once_while_it_plays_and_after_a_restart() {
+        let opened = |players: &[&str]| {
+            let players = players.iter().map(|&name| name.to_owned()).collect();
+            Entry::Opened(Opened { name: "e".to_owned(), players, format: String::new(), resumed: false })
+        };
+        let joins = Entry::Entered { player: PlayerId(2), name: "c".to_owned() };
+        for known in [&["a", "b"][..], &["a", "b", "c"]] {
+            let mut boards = Boards::default();
+            [opened(known), joins.clone()]
+                .into_iter()
+                .for_each(|entry| boards.fold(&Stamped { at: 0, entry }));
+            assert_eq!(boards.players(), ["a", "b", "c"]);
+        }
+    }
 }
