@@ -16,7 +16,7 @@ use xtask::{
 /// Processor seconds of the first build.
 const FIRST_SECONDS: u64 = 240;
 /// Processor seconds of a release build of the manager with every feature and its engines.
-const MANAGER_SECONDS: u64 = 600;
+const MANAGER_SECONDS: u64 = 1200;
 /// Processor seconds of a release build of renmei-deep and its dependencies.
 const DEEP_SECONDS: u64 = 240;
 
