@@ -12,10 +12,8 @@ const PING: Duration = Duration::from_secs(10);
 /// First and longest wait before the next attempt.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 /// Number of attempts before a refusal is believed, and the pause between: a server that takes over new users refuses, or
-/// closes, every connection that is just being made, whatever its key.
-const REFUSALS: u32 = 4;
-/// Connections that the server closes before a worker takes that for more than a busy server.
-const BREAKS: u32 = 20;
+/// closes, every connection that is just being made, whatever its key; a busy one many in a row.
+const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(150);
 /// Messages of a subscription that wait to be read; what comes after them is lost, so that whoever floods a subject fills
 /// no memory.
@@ -107,11 +105,11 @@ impl From<HubError> for Failed {
 fn failed(server: &ServerAddress, error: &ConnectError) -> Failed {
     let (kind, address) = (error.kind(), server.to_string());
     if kind == ConnectErrorKind::AuthorizationViolation {
-        return Failed { error: HubError::Refused(address), believed_after: REFUSALS };
+        return Failed { error: HubError::Refused(address), believed_after: ATTEMPTS };
     }
     let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
     let refused = HubError::Connect { address, cause: format!("{kind}{source}") };
-    Failed { error: refused, believed_after: if was_broken_off(error) { BREAKS } else { 1 } }
+    Failed { error: refused, believed_after: if was_broken_off(error) { ATTEMPTS } else { 1 } }
 }
 
 /// True if the server accepted the connection and then closed it, which it does while it reloads its members.
