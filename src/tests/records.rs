@@ -277,6 +277,60 @@ fn who_met_whom_leaves_as_a_table_and_as_a_tournament_report_that_come_back() {
 }
 
 #[test]
+fn an_output_replaces_what_such_a_command_wrote_before_and_what_is_no_file_is_named() {
+    let desk = Desk::new();
+    desk.write("cup.tsv", CUP);
+    desk.write("game.usi", "startpos moves 7g7f 3c3d 2g2f\n");
+    desk.renmei(&["import", "cup.tsv", "--db", "event.db", "--event", "cup"]);
+    desk.renmei(&["import", "game.usi", "--db", "event.db", "--event", "game"]);
+    let notes = "int main(void);\n";
+    desk.write("main.c", notes);
+    for ending in ["html", "svg", "png", "tsv", "trf", "csa"] {
+        std::os::unix::fs::symlink(desk.path("main.c"), desk.path(&format!("link.{ending}"))).unwrap();
+    }
+    for (command, event, own) in [
+        (["report", "--html"], "cup", "page.html"),
+        (["report", "--plot"], "cup", "elo.svg"),
+        (["report", "--plot"], "cup", "elo.png"),
+        (["report", "--rounds"], "cup", "rounds.tsv"),
+        (["report", "--rounds"], "cup", "rounds.trf"),
+        (["export", "--output"], "game", "games.csa"),
+    ] {
+        let write = |to: &str| desk.renmei(&[command[0], "event.db", "--event", event, command[1], to]);
+        for turn in ["the first time", "again"] {
+            let written = write(own);
+            assert!(written.status.success(), "{own}, {turn}: {}", text(&written));
+            assert!(std::fs::metadata(desk.path(own)).unwrap().len() > 0, "{own}");
+        }
+        let link = format!("link.{}", own.rsplit_once('.').unwrap().1);
+        for other in ["main.c", &link] {
+            let refused = write(other);
+            assert!(!refused.status.success(), "{own} to {other}");
+            assert_eq!(std::fs::read_to_string(desk.path("main.c")).unwrap(), notes, "{own} to {other}");
+            let said = text(&refused);
+            let is_named = said.contains("it holds something else than") && said.contains(other);
+            assert!(
+                is_named || said.contains("pictures are written") || said.contains("is neither"),
+                "{said}"
+            );
+        }
+    }
+    std::fs::create_dir(desk.path("games")).unwrap();
+    std::os::unix::fs::symlink(desk.path("nothing"), desk.path("games/a.csa")).unwrap();
+    for (unreadable, why) in
+        [("/dev/random", "it is a device"), ("games", "games/a.csa: cannot be read: it is a link")]
+    {
+        let refused = text(&desk.renmei(&["import", unreadable, "--db", "event.db", "--event", "x"]));
+        assert!(refused.contains(why), "{refused}");
+    }
+    for of_another in ["event.db-wal", "event.db-run1", "other.db-journal"] {
+        let refused = desk.renmei(&["pack", "event.db", "-o", of_another]);
+        assert!(text(&refused).contains("it belongs to the database"), "{}", text(&refused));
+        assert!(!desk.path(of_another).exists(), "{of_another}");
+    }
+}
+
+#[test]
 fn an_arbiter_rules_on_the_day_after_the_last_game() {
     let desk = Desk::new();
     desk.write("cup.tsv", CUP);

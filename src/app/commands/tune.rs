@@ -7,7 +7,7 @@ use contest::schedule::{Format, Stage};
 use event::{
     find_event, listen, prepare,
     tuning::{self, Tuner},
-    write_picture,
+    write, write_picture,
 };
 use journal::{EventSummary, Moves, Store};
 use laboratory::{
@@ -22,10 +22,7 @@ use referee::{
     clock::TimeControl,
     entry::{Entry, GameId},
 };
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -153,9 +150,7 @@ fn export(tuner: &Tuner, from: Option<&Path>, to: &Path) -> Result<(), Failure> 
     };
     let values = tuner.averaged();
     let text = file.with(&|name| values.get(name).copied()).text();
-    files::create_shared(to)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| Failure::Other(format!("--export {}: {error}", to.display())))
+    write(to, text.as_bytes())
 }
 
 /// Plays the tuned values against those before the first pair, at the same time and at a longer one.

@@ -144,13 +144,8 @@ impl Place {
     pub fn remove(&self, event: &str, database: Option<&Path>, now: i64) -> io::Result<PathBuf> {
         let file = self.file(event).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         let bin = self.new_bin(event, now)?;
-        let beside = |database: &Path, end: &str| {
-            let mut path = database.as_os_str().to_owned();
-            path.push(end);
-            PathBuf::from(path)
-        };
         let ends = ["", "-wal", "-shm", ".lock", ".searches"];
-        let parts = database.into_iter().flat_map(|database| ends.map(|end| beside(database, end)));
+        let parts = database.into_iter().flat_map(|database| ends.map(|end| files::beside(database, end)));
         let mut moved: Vec<(PathBuf, PathBuf)> = vec![];
         for from in parts.chain([file]) {
             let to = bin.join(from.file_name().unwrap_or_default());

@@ -38,10 +38,8 @@ fn path_of(database: &Path, event: Option<&str>) -> Result<PathBuf, StoreError> 
     let is_meant = |known: &&EventSummary| known.id.0 > 1 && event == Some(&*known.name);
     let number = events.iter().find(is_meant).map(|event| format!("-{}", event.id.0));
     let target = if database.is_symlink() { database.canonicalize().ok() } else { None };
-    let mut path = target.as_deref().unwrap_or(database).as_os_str().to_owned();
-    path.push("-admin");
-    path.push(number.unwrap_or_default());
-    Ok(path.into())
+    let end = format!("-admin{}", number.unwrap_or_default());
+    Ok(platform::files::beside(target.as_deref().unwrap_or(database), &end))
 }
 
 /// The open door. Dropping it closes it and removes the socket.

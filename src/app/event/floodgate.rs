@@ -165,11 +165,10 @@ fn own_file(path: &Path, extension: &str) -> io::Result<PathBuf> {
     let mut number = 1_u64;
     loop {
         // A Game_ID may contain dots.
-        let mut name = path.as_os_str().to_owned();
-        name.push(if number == 1 { String::new() } else { format!("-{number}") });
-        name.push(format!(".{extension}"));
-        match platform::files::create_new(Path::new(&name)) {
-            Ok(_) => return Ok(name.into()),
+        let number_of = if number == 1 { String::new() } else { format!("-{number}") };
+        let file = platform::files::beside(path, &format!("{number_of}.{extension}"));
+        match platform::files::create_new(&file) {
+            Ok(_) => return Ok(file),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             Err(error) => return Err(error),
         }

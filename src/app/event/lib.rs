@@ -50,7 +50,7 @@ use client::ratings::{self, Measured};
 use contest::standings::Standings;
 use explain::losses::LossFault;
 use journal::{EventSummary, Moves, Store, StoreError};
-use laboratory::{LabError, NotBuilt};
+use laboratory::{LabError, NotBuilt, params::ParamsFile};
 use notation::printable_json;
 use records::RecordsError;
 use serde::Serialize;
@@ -335,12 +335,30 @@ pub fn write_picture(plot: &Plot, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file that others may read.
+/// What a command writes for people, and how it is known.
+type Kind = (&'static str, fn(&[u8]) -> bool);
+
+const KINDS: [Kind; 5] = [
+    ("a page of Renmei", |it| it.starts_with(::report::html::BEGINNING.as_bytes())),
+    ("a picture", |it| {
+        it.starts_with(b"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\"")
+            || it.starts_with(b"\x89PNG")
+    }),
+    ("a table of rounds", |it| it.starts_with(b"name\tr1\t") || it.starts_with(b"012 ")),
+    ("tuned options", |it| {
+        ParamsFile::parse(&String::from_utf8_lossy(it)).is_ok_and(|it| it.parameters().count() > 0)
+    }),
+    ("positions", |it| explain::suite::read(&String::from_utf8_lossy(it)).is_ok()),
+];
+
+/// Writes a file that others may read. It replaces one of its own kind, and no other.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// When the file holds something else or cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    platform::files::create_shared(path)
+    let kind = KINDS.iter().find(|(_, is_kind)| is_kind(bytes));
+    let (what, is_kind) = kind.copied().unwrap_or(("what would be written", |_| false));
+    platform::files::create_shared(path, what, is_kind)
         .and_then(|mut file| file.write_all(bytes))
         .map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
 }

@@ -69,8 +69,7 @@ pub(crate) fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Fa
 
 /// Opens the file of `--events` for appending: a new one, or one of events.
 pub(crate) fn event_file(path: &Path) -> Result<EventFile, Failure> {
-    files::refuse_database(path)
-        .and_then(|()| files::append(path, "events", |head| head.starts_with(b"{")))
+    files::append(path, "events", |head| head.starts_with(b"{"))
         .map(EventFile::new)
         .map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }

@@ -73,11 +73,9 @@ impl Store {
             return Ok(None);
         }
         for end in ["", "-wal", "-shm"] {
-            let mut file = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
-            file.push(end);
-            if is_open(Path::new(&file)) {
-                let closed = files::close_to_others(Path::new(&file));
-                closed.map_err(|source| StoreError::Mode(file.into(), Arc::new(source)))?;
+            let file = files::beside(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), end);
+            if is_open(&file) {
+                files::close_to_others(&file).map_err(|source| StoreError::Mode(file, Arc::new(source)))?;
             }
         }
         Ok(Some(format!(

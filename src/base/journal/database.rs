@@ -1,7 +1,7 @@
 //! Opening a database file: identification, SQLite settings, schema.
 
 use super::{StoreError, defence};
-use platform::files::{Identity, Stamp};
+use platform::files::{Identity, Stamp, beside};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::{
     fs,
@@ -32,13 +32,6 @@ pub(super) struct Database {
     pub(super) path: PathBuf,
     /// The file when it was opened, where the system can say.
     identity: Option<Identity>,
-}
-
-/// The file beside a database whose name has this end, such as `-wal`.
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.to_owned().into_os_string();
-    name.push(end);
-    name.into()
 }
 
 /// The databases of a directory by their name's ending, `.db`, the newest first.

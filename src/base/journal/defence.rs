@@ -37,11 +37,7 @@ pub(crate) fn refuse_links(path: &Path) -> Result<(), StoreError> {
     // SQLite writes beside the file that a link leads to.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     platform::files::refuse_link(&real).map_err(unusable)?;
-    BESIDE.iter().try_for_each(|end| {
-        let mut beside = real.clone().into_os_string();
-        beside.push(end);
-        refused(beside.into())
-    })
+    BESIDE.iter().try_for_each(|end| refused(platform::files::beside(&real, end)))
 }
 
 /// Refuses to write to a database that has a second name (a hard link): what lies beside one name, the log of SQLite and

@@ -24,12 +24,12 @@ pub enum StoreError {
     /// A SQLite database of another program.
     #[error("database `{}` was not made by renmei", .0.display())]
     Foreign(PathBuf),
-    /// A file beside the database, or the database that is to be created, is a link.
+    /// A file beside the database, or the database that is to be created, is a link or no file.
     #[error("database `{}`: `{}`: {source}", path.display(), link.display())]
     Link {
         /// The database.
         path: PathBuf,
-        /// The link.
+        /// The file or link.
         link: PathBuf,
         /// Why it is refused.
         source: Arc<io::Error>,
@@ -68,9 +68,9 @@ pub enum StoreError {
     /// The disk is full.
     #[error("database `{}` cannot grow: the disk is full", .0.display())]
     Full(PathBuf),
-    /// Another program has replaced, overwritten or cut short the file of an event that is played; what could be kept of the
-    /// event.
-    #[error("database `{}` was replaced, overwritten or removed by another program while its event was played; {}", .0.display(), kept(.1.as_deref()))]
+    /// Another program has replaced, overwritten or cut short the file of an event that is played, or the log beside it; what
+    /// could be kept of the event.
+    #[error("`{}` was replaced, overwritten, cut short or removed by another program while its event was played; {}", .0.display(), kept(.1.as_deref()))]
     Replaced(PathBuf, Option<PathBuf>),
     /// Input/output error.
     #[error("database `{}`: input/output error: {}", .0.display(), .1)]
@@ -129,7 +129,7 @@ impl StoreError {
 fn kept(copy: Option<&Path>) -> String {
     match copy {
         Some(copy) => format!(
-            "the event until then is in `{}`: move that file to the place of the database, and begin the event again",
+            "the event until then is in `{}`: move that file to the place of the database, remove the `-wal` and `-shm` beside it, and begin the event again",
             copy.display()
         ),
         None => "no copy could be kept of what was played: restore it, or begin another one".to_owned(),

@@ -1,19 +1,24 @@
-//! Whether the file of a database is still the one that an event is played in. Another program may replace, overwrite or cut
-//! it short, and SQLite hears of none of that.
+//! Whether the file of a database and the log beside it are still those that an event is played in. Another program may
+//! replace, overwrite or cut them short, and SQLite hears of none of that.
 
 use crate::{EventId, Store, StoreError, database};
-use platform::files::Stamp;
+use platform::files::{self, Identity, Stamp};
 use rusqlite::{Connection, ErrorCode};
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 /// Time between two looks at the file.
 const GLANCE: Duration = Duration::from_secs(1);
+/// How every log of SQLite begins.
+const LOG: [u8; 3] = [0x37, 0x7f, 0x06];
+/// Largest file that the memory of a connection holds as a whole.
+const SMALL: u64 = 3 << 20;
 
-/// The file as it was seen last.
+/// The files as they were seen last.
 #[derive(Debug)]
 pub(crate) struct Watched<'s> {
     store: &'s Store,
@@ -26,6 +31,10 @@ pub(crate) struct Watched<'s> {
     /// The file as it was when it seemed to be another one.
     doubted: Option<Stamp>,
     looked: Instant,
+    /// The log; `None` until there is one.
+    log: Option<Identity>,
+    /// Another one when another connection has written, or begun the log anew.
+    version: Option<i64>,
 }
 
 /// What is in a database; in its file alone, as the log beside it covers a file that was overwritten.
@@ -57,7 +66,60 @@ impl<'s> Watched<'s> {
         let oldest = store.database().check(|conn| Contents::read(conn, event)).ok().and_then(|it| it.oldest);
         let had = Contents::of_file(store.path(), event).unwrap_or_default();
         let stamp = Stamp::at(store.path()).ok();
-        Self { store, event, stamp, oldest, had, doubted: None, looked: Instant::now() }
+        let (log, version, looked) = (None, None, Instant::now());
+        Self { store, event, stamp, oldest, had, doubted: None, looked, log, version }
+    }
+
+    /// Looks at the log before a commit: SQLite goes on writing into one that is gone, and behind a gap.
+    ///
+    /// # Errors
+    /// [`StoreError::Replaced`] when it is another file, or what was stored is gone from it.
+    pub fn look_at_log(&mut self) -> Result<(), StoreError> {
+        let path = files::beside(self.store.path(), "-wal");
+        // Another connection may begin the log anew between two questions about it.
+        match self.has_log(&path) || self.has_log(&path) {
+            true => Ok(()),
+            false => Err(StoreError::Replaced(path, self.keep())),
+        }
+    }
+
+    /// Whether the log is the file that it was, begins like one, and has room for the pages that SQLite knows to be in it.
+    fn has_log(&mut self, path: &Path) -> bool {
+        let stored = self.store.database().check(|conn| {
+            let pages: u32 = conn.query_row("PRAGMA wal_checkpoint(noop)", [], |row| row.get(1))?;
+            let bytes: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+            Ok(u64::from(pages) * u64::from(bytes))
+        });
+        let mut head = [0; LOG.len()];
+        let read = files::regular(path).and_then(|mut log| log.read_exact(&mut head));
+        match Stamp::at(path) {
+            Ok(now) => {
+                let is_ours = *self.log.get_or_insert(now.identity) == now.identity;
+                is_ours && (read.is_err() || head == LOG) && now.bytes >= stored.unwrap_or(0)
+            }
+            Err(error) => self.log.is_none() || error.kind() != io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Reads a small database again when another connection has emptied the memory of this one, from which an overwritten file
+    /// is copied.
+    fn remember(&mut self) -> Result<(), StoreError> {
+        let database = self.store.database();
+        let version = database.check(|conn| conn.query_row("PRAGMA data_version", [], |row| row.get(0)))?;
+        let is_small = self.stamp.is_some_and(|file| file.bytes <= SMALL);
+        if self.version.replace(version) != Some(version) && is_small {
+            database.check(|conn| conn.execute_batch("PRAGMA quick_check(1)"))?;
+        }
+        Ok(())
+    }
+
+    /// Why a commit failed: of a file that another program has overwritten, SQLite only says that it is damaged.
+    pub fn cause(&mut self, error: StoreError) -> StoreError {
+        let is_damaged = matches!(error, StoreError::NotADatabase(..));
+        match is_damaged || !(self.is_the_same() || self.is_the_same()) {
+            true => StoreError::Replaced(self.store.path().to_owned(), self.keep()),
+            false => error,
+        }
     }
 
     /// Looks at the file if the last look is a while ago; called after a commit.
@@ -77,10 +139,11 @@ impl<'s> Watched<'s> {
     /// # Errors
     /// See [`Self::look`].
     pub fn examine(&mut self) -> Result<(), StoreError> {
-        match self.is_the_same() {
-            true => Ok(()),
-            false => Err(StoreError::Replaced(self.store.path().to_owned(), self.keep())),
+        if !self.is_the_same() {
+            return Err(StoreError::Replaced(self.store.path().to_owned(), self.keep()));
         }
+        let _as_far_as_it_can_be_read = self.remember();
+        Ok(())
     }
 
     fn is_the_same(&mut self) -> bool {

@@ -198,7 +198,7 @@ impl Store {
 impl Writer {
     /// Moves the log beside the file into the file. Returns the log if not all of it could be moved at once.
     pub fn unmoved_log(&self) -> Option<PathBuf> {
-        (!self.database.gather().unwrap_or(false)).then(|| database::beside(self.path(), "-wal"))
+        (!self.database.gather().unwrap_or(false)).then(|| platform::files::beside(self.path(), "-wal"))
     }
 
     /// Opens or creates a database.

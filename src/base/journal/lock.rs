@@ -24,9 +24,7 @@ impl EventLock {
     /// Takes the lock file of `event` beside its database and writes the holder's process, host and start time into
     /// it.
     pub(super) fn take(database: &Path, event: EventId, name: &str, since: &str) -> Result<Self, StoreError> {
-        let mut path = database.as_os_str().to_owned();
-        path.push(format!("-run{}", event.0));
-        let path = PathBuf::from(path);
+        let path = files::beside(database, &format!("-run{}", event.0));
         let failed = |source| StoreError::Lock(path.clone(), Arc::new(source));
         loop {
             let mut file = files::open(&path).map_err(failed)?;
@@ -49,9 +47,7 @@ impl EventLock {
 
 /// The process that plays one event of the database, if any.
 pub(super) fn holder_of_event(database: &Path, event: EventId) -> Option<String> {
-    let mut path = database.as_os_str().to_owned();
-    path.push(format!("-run{}", event.0));
-    let mut file = files::read(Path::new(&path)).ok()?;
+    let mut file = files::read(&files::beside(database, &format!("-run{}", event.0))).ok()?;
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| holder(&mut file))
 }
 

@@ -241,13 +241,14 @@ fn write(
     let (mut last_commit, mut watched) = (None, Watched::new(store, event));
     let is_hasty = || hasty.iter().any(|is_hasty| is_hasty());
     while let Some((batch, records)) = inbox.take(last_commit, is_hasty) {
+        watched.look_at_log().map_err(|error| (batch.len(), error))?;
         feeds.iter().for_each(|feed| feed.announce(batch.len(), || rows.place()));
         database
             .write(|conn| {
                 batch.iter().try_for_each(|entry| rows.store(entry))?;
                 records.iter().try_for_each(|record| side::store(record, conn, event))
             })
-            .map_err(|error| (batch.len(), error))?;
+            .map_err(|error| (batch.len(), watched.cause(error)))?;
         inbox.committed(batch.len() + records.len());
         last_commit = Some(Instant::now());
         let batch: Arc<[Stamped]> = batch.into();

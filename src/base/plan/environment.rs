@@ -144,9 +144,7 @@ pub fn program_name(command: &str) -> &str {
 
 /// The program at a path, which may lack the ending that the system's programs have.
 fn existing(path: &Path) -> Option<PathBuf> {
-    let mut complete = path.as_os_str().to_owned();
-    complete.push(EXE_SUFFIX);
-    [path.to_owned(), complete.into()].into_iter().find(|path| is_program(path))
+    [path.to_owned(), platform::files::beside(path, EXE_SUFFIX)].into_iter().find(|path| is_program(path))
 }
 
 fn names(dir: &Path) -> Vec<String> {

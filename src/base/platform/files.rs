@@ -34,24 +34,21 @@ mod side;
 mod umask;
 
 pub use foreign::Foreign;
-pub use named::{LARGE, SMALL, append, contents, regular, typed, typed_contents, utf8};
+pub use named::{LARGE, SMALL, append, contents, create_shared, regular, typed, typed_contents, utf8};
 pub use side::{
-    close_to_others, create_directory, create_new, create_shared, drives, exposure, give_users_umask,
-    is_executable, keep_private, open, owner_alone, read, read_linked, seal, share, symlink, sync_directory,
-    write_below,
+    close_to_others, create_directory, create_new, drives, exposure, give_users_umask, is_executable,
+    keep_private, open, owner_alone, read, read_linked, seal, share, symlink, sync_directory, write_below,
 };
 
 use std::{
     ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// How a SQLite database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
-/// How programs begin: of Unix, Windows and macOS, and scripts. On some file systems every file may be executed.
-const PROGRAMS: [&[u8]; 4] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe"];
 /// Endings of names that are configurations, databases and the books of engines.
 const INPUTS: [&str; 2] = ["toml", "db"];
 
@@ -130,6 +127,11 @@ impl Stamp {
     pub fn is_executable(&self) -> Option<bool> {
         cfg!(unix).then_some(self.rights & 0o111 != 0)
     }
+
+    /// True for a device of Unix.
+    pub fn is_device(&self) -> bool {
+        cfg!(unix) && matches!(self.rights & 0o170_000, 0o020_000 | 0o060_000)
+    }
 }
 
 /// The users beyond its owner for whom a file is open.
@@ -152,6 +154,13 @@ impl Exposure {
     }
 }
 
+/// The path whose name has this end behind that of another one, such as `-wal`.
+pub fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
 /// True if a path leads to a program: a regular file that may be executed.
 pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && is_executable(path, &data))
@@ -172,14 +181,15 @@ pub fn create(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When the file of this name is a SQLite database, or the name is one of those that SQLite and the locks of events have
-/// beside a database.
+/// beside a database, also beside one that is not there yet.
 pub fn refuse_database(path: &Path) -> io::Result<()> {
     if is_database(path) {
         return Err(io::Error::other("it is a database, which is not replaced; give the file another name"));
     }
     let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit_once('-'));
     let is_beside = |suffix: &str| matches!(suffix, "wal" | "shm" | "journal") || suffix.starts_with("run");
-    match name.filter(|(name, suffix)| is_beside(suffix) && is_database(&path.with_file_name(name))) {
+    let is_name = |name: &str| name.ends_with(".db") || is_database(&path.with_file_name(name));
+    match name.filter(|(name, suffix)| is_beside(suffix) && is_name(name)) {
         Some((name, _)) => {
             Err(io::Error::other(format!("it belongs to the database `{name}`; give the file another name")))
         }
@@ -187,41 +197,36 @@ pub fn refuse_database(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses a name that no output has: that of a database, a configuration or a program, for a file that a user names and
-/// that replaces its own earlier contents without a question.
+/// Refuses a name that no output has: that of a database or a configuration, for a file that a user names.
 ///
 /// # Errors
 /// When the name or the file is one of these.
 pub fn refuse_input(path: &Path) -> io::Result<()> {
     refuse_database(path)?;
     let is_input = |ending: &OsStr| INPUTS.iter().any(|input| ending.eq_ignore_ascii_case(input));
-    let what = match path.extension() {
-        Some(ending) if is_input(ending) => "a configuration or a database has such a name",
-        _ if PROGRAMS.iter().any(|head| begins(path, head)) => "it is a program, which is not replaced",
-        _ => return Ok(()),
-    };
-    Err(io::Error::other(format!("{what}; give the file another name")))
+    match path.extension().is_some_and(is_input) {
+        true => {
+            Err(io::Error::other("a configuration or a database has such a name; give the file another name"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// True if a name is that of a SQLite database.
 pub fn is_database(path: &Path) -> bool {
-    begins(path, SQLITE)
+    let mut head = [0; SQLITE.len()];
+    regular(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == SQLITE
 }
 
-/// True if a name is that of a file with this beginning.
-fn begins(path: &Path, expected: &[u8]) -> bool {
-    let mut head = vec![0; expected.len()];
-    regular(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == expected
-}
-
-/// Refuses a symbolic link, a pipe or a device under a name of the program's own choice, for files that another library opens.
+/// Refuses a symbolic link, and what is no file, under a name of the program's own choice, for files that another library opens.
 ///
 /// # Errors
 /// When the name is that of one.
 pub fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(link()),
-        Ok(found) => refused(found.is_file() || found.is_dir(), 1),
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) => refused(found.is_file(), 1),
         Err(_) => Ok(()),
     }
 }
@@ -315,12 +320,20 @@ mod every_system {
         let path = place.path().join("cup.db");
         let database = [SQLITE, b"all games"].concat();
         fs::write(&path, &database).unwrap();
-        for create in [create, create_shared] {
+        let ways: [fn(&Path) -> io::Result<File>; 2] =
+            [create, |path| create_shared(path, "records", |_| true)];
+        for create in ways {
             assert!(create(&path).unwrap_err().to_string().contains("it is a database"));
             assert_eq!(fs::read(&path).unwrap(), database);
-            for of_it in ["cup.db-wal", "cup.db-shm", "cup.db-journal", "cup.db-run1"] {
-                let refused = create(&place.path().join(of_it)).unwrap_err().to_string();
-                assert!(refused.contains("it belongs to the database `cup.db`"), "{refused}");
+            for database in ["cup.db", "not-there.db"] {
+                for of_it in ["wal", "shm", "journal", "run1"] {
+                    let beside = place.path().join(format!("{database}-{of_it}"));
+                    let refused = create(&beside).unwrap_err().to_string();
+                    assert!(
+                        refused.contains(&format!("it belongs to the database `{database}`")),
+                        "{refused}"
+                    );
+                }
             }
             drop(create(&place.path().join("cup-wal")).unwrap());
             drop(create(&place.path().join("page.html")).unwrap());
@@ -329,26 +342,35 @@ mod every_system {
     }
 
     #[test]
-    fn an_output_replaces_its_own_earlier_contents_and_no_configuration_database_or_program() {
+    fn an_output_replaces_its_own_earlier_contents_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
+        let create = |name: &str| create_shared(&path(name), "a page", |old| old.starts_with(b"<html>"));
         for (name, text) in [
             ("cup.toml", "[event]"),
             ("new.TOML", ""),
             ("user_book1.db", "#YANEURAOU-DB2016 1.00"),
             ("engine", "\x7fELF and more"),
             ("engine.html", "#!/bin/sh"),
+            ("notes.html", "notes"),
+            ("engine.c", "int main"),
+            ("games.kif", "# KIF"),
         ] {
             fs::write(path(name), text).unwrap();
-            let refused = create_shared(&path(name)).unwrap_err().to_string();
+            let refused = create(name).unwrap_err().to_string();
             assert!(refused.ends_with("; give the file another name"), "{name}: {refused}");
             assert_eq!(fs::read_to_string(path(name)).unwrap(), text);
         }
-        assert!(create_shared(&path("other.toml")).is_err(), "a hall would play it");
-        for (name, text) in [("games.kif", "# KIF"), ("page.html", "<html>"), ("a", "M"), ("none.csv", "")] {
+        assert!(create("other.toml").is_err(), "a hall would play it");
+        for (name, text) in [("page.html", "<html>old"), ("none.html", "")] {
             fs::write(path(name), text).unwrap();
-            create_shared(&path(name)).unwrap();
+            create(name).unwrap();
             assert_eq!(fs::read_to_string(path(name)).unwrap(), "");
+        }
+        drop(create("new.html").unwrap());
+        if symlink(&path("notes.html"), &path("link.html")).is_ok() {
+            create("link.html").unwrap_err();
+            assert_eq!(fs::read_to_string(path("notes.html")).unwrap(), "notes", "a link is followed");
         }
     }
 

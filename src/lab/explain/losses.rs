@@ -162,9 +162,7 @@ impl Losses {
 
 /// The file beside a database that keeps searches.
 pub fn searches(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".searches");
-    PathBuf::from(name)
+    platform::files::beside(database, ".searches")
 }
 
 /// A part of the stored plan; absent from records that were read in.

@@ -44,12 +44,28 @@ faults! {
     "database `{}` is locked by another program" = "データベース `{0}` は別のプログラムが使用中です";
     "database `{}` cannot grow: the disk is full" = "ディスクがいっぱいで、データベース `{0}` に書き込めません";
     "database `{}` is read-only" = "データベース `{0}` は読み取り専用です";
+    "database `{}` was deleted, moved or replaced while it was shown" = "データベース `{0}` は表示中に削除・移動・置き換えられました";
+    "database `{}` was damaged when its last process died: {}; restore it from a copy, or begin another one" = "データベース `{0}` は前回のプロセスの異常終了で壊れました：{1}。コピーから復元するか、新しいものを使ってください";
+    "database `{}` was not made by renmei" = "データベース `{0}` は renmei のものではありません";
+    "every user of this machine can use `{}`, which holds hashes of passwords or the key of trips, and its mode cannot be changed: {}; run `chmod o-rwx` as its owner" = "パスワードのハッシュかトリップの鍵を含む `{0}` を全ユーザーが使え、権限を変更できません：{1}。所有者が `chmod o-rwx` を実行してください";
+    "database `{}`: {} is not as renmei makes it; the file was altered, and nothing in it was executed" = "データベース `{0}` の {1} が renmei のものと違います。ファイルが改変されているため、何も実行していません";
+    "database `{}` holds a value that is larger than {} MiB, which renmei never writes: the file was altered" = "データベース `{0}` に {1} MiB を超える値があります。renmei は書かない大きさで、ファイルが改変されています";
+    "database `{}` has schema {}, and this renmei reads and writes schema {} alone: open it with the renmei that made it" = "データベース `{0}` のスキーマは {1} ですが、この renmei が扱えるのは {2} だけです。作成した版の renmei で開いてください";
+    "`{}` was replaced, overwritten, cut short or removed by another program while its event was played; {}" = "`{0}` は対局中に別のプログラムによって置き換え・上書き・切り詰め・削除されました。{1}";
+    "the event until then is in `{}`: move that file to the place of the database, remove the `-wal` and `-shm` beside it, and begin the event again" = "それまでの記録は `{0}` にあります。データベースの場所に移し、隣の `-wal` と `-shm` を消して、大会を再開してください";
+    "no copy could be kept of what was played: restore it, or begin another one" = "それまでの記録のコピーは残せませんでした。復元するか、新しい大会を始めてください";
+    "input/output error: {}" = "入出力エラー：{0}";
+    "lock file `{}`: {}" = "ロックファイル `{0}`：{1}";
+    "the thread that writes database `{}` could not be started: {}" = "データベース `{0}` に書き込むスレッドを開始できません：{1}";
+    "the thread that writes database `{}` panicked" = "データベース `{0}` に書き込むスレッドが異常終了しました";
+    "{} entries were not stored: {}" = "{0}件の記録を保存できませんでした：{1}";
     "database `{}` cannot be used: {}" = "データベース `{0}` は使えません：{1}";
     "database `{}` cannot be written to: {}" = "データベース `{0}` に書き込めません：{1}";
     "`:memory:`, `file:..` and an empty name are no names of files for SQLite; name a file, such as `event.db`" = "`:memory:`、`file:..`、空の名前は、SQLite ではファイル名になりません。`event.db` のようなファイル名を指定してください";
     "the file has a second name elsewhere (a hard link, such as `cp -l` makes), which is not allowed here; remove the other name, or make this a file of its own: `cp FILE NEW`, then `mv NEW FILE`" = "このファイルには別の名前（`cp -l` などで作るハードリンク）があり、ここでは使えません。別の名前を消すか、`cp FILE NEW` と `mv NEW FILE` で独立したファイルにしてください";
     "`{}` is read by another program, so a part of the event is in `{}`: copy both" = "`{0}` を別のプログラムが読んでいるため、大会の一部は `{1}` にあります。両方をコピーしてください";
     "`{}` is not a database, or it is damaged: {}" = "`{0}` はデータベースではないか、壊れています：{1}";
+    "database `{}`: {}" = "データベース `{0}`：{1}";
     "this database has no event yet" = "このデータベースにはまだ大会がありません";
     "there is no event `{}` in this database; it has: {}" = "このデータベースに大会 `{0}` はありません。あるのは {1} です";
     "which event? Name it with `--event`: {}" = "どの大会ですか。`--event` で指定してください：{0}";
@@ -60,6 +76,13 @@ faults! {
     "No such file or directory (os error {})" = "ファイルまたはフォルダーがありません（os error {0}）";
     "`{}` cannot be read: {}" = "`{0}` を読めません：{1}";
     "it is a pipe or a device; name a regular file" = "パイプまたはデバイスです。通常のファイルを指定してください";
+    "it is a device; name a file or a pipe" = "デバイスです。ファイルかパイプを指定してください";
+    "it is a link to a file that is not there" = "リンク先のファイルがありません";
+    "is a directory" = "フォルダーです";
+    "it holds something else than {}; give the file another name" = "{0}ではない内容のファイルです。別の名前を指定してください";
+    "a page of Renmei" = "Renmei のページ";
+    "a picture" = "画像";
+    "records" = "棋譜";
     "Permission denied (os error {})" = "権限がありません（os error {0}）";
     "Exec format error (os error {})" = "このマシンで実行できる形式ではありません（os error {0}）";
     // Lines of a configuration.
@@ -254,6 +277,17 @@ mod tests {
                 "which event? Name it with `--event`: `p`, `q`",
                 "どの大会ですか。`--event` で指定してください：`p`, `q`",
             ),
+            (
+                "3 entries were not stored: `a.db-wal` was replaced, overwritten, cut short or removed by another program while its \
+                 event was played; the event until then is in `a.kept1.db`: move that file to the place of the database, remove the \
+                 `-wal` and `-shm` beside it, and begin the event again",
+                "3件の記録を保存できませんでした：`a.db-wal` は対局中に別のプログラムによって置き換え・上書き・切り詰め・削除されました。\
+                 それまでの記録は `a.kept1.db` にあります。データベースの場所に移し、隣の `-wal` と `-shm` を消して、大会を再開してください",
+            ),
+            (
+                "database `a.db`: `a.db-wal`: is a directory",
+                "データベース `a.db`：`a.db-wal`: フォルダーです",
+            ),
             ("2 cores with 4 hardware threads; 4 at once", "2コア・4スレッド（同時に使えるのは4）"),
             ("12.0 GiB of 32.0 GiB free", "32.0 GiB のうち 12.0 GiB が空き"),
             ("info string found: nothing known", "info string found: nothing known"),
@@ -306,13 +340,15 @@ mod tests {
     }
 
     #[test]
-    fn every_text_of_a_machine_of_a_look_at_an_engine_and_of_the_reader_of_configurations_is_in_japanese() {
+    fn every_text_of_a_machine_of_a_look_at_an_engine_of_the_reader_of_configurations_and_of_databases_is_in_japanese()
+     {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let files = [
             "lab/check/machine/equipment.rs",
             "lab/check/machine/measured.rs",
             "play/seat/usi/look.rs",
             "base/plan/reader.rs",
+            "base/journal/error.rs",
         ];
         // The name of a place, what a parser says, and a fault of the program.
         let inner = [

@@ -3,6 +3,7 @@
 use super::{
     Joint, RecordsError, ending,
     game::{Frame, make_plain},
+    recording::holds_a_game,
 };
 use journal::{EventSummary, FullGame, GameFilter, GameRow, Store};
 use notation::{
@@ -134,13 +135,12 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     let event = event(&store, args.event.as_deref(), &args.db)?;
     let mut report = ExportReport::default();
     let games = selected(&store, &event, args, &mut report)?;
-    let target = Target::of(&args.output);
-    let (format, extension, joint) = (args.format, args.format.extension(), Joint::of(args.format));
-    if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
+    let mut output = Output { args, to: None };
+    let (format, extension) = (args.format, args.format.extension());
+    if Joint::of(format) == Joint::Single && games.len() > 1 && !output.is_directory() {
         return Err(RecordsError::OneGameAFile(extension, games.len()));
     }
     report.positions = is_packed(format).then_some(0);
-    let mut output = Output::new(target, joint, args.access);
     let frame = Frame::of(&event)?;
     for number in games {
         let Some(game) = store.game(event.id, number)? else {
@@ -317,62 +317,36 @@ fn scored(record: &GameRecord, bytes: &[u8], game: GameId, report: &mut ExportRe
     Some(kept.concat())
 }
 
-/// Destination of the records.
-enum Target {
-    Stdout,
-    Directory(PathBuf),
-    File(PathBuf),
+/// Where the records go.
+struct Output<'a> {
+    args: &'a Export,
+    /// The file of all games, which the first of them opens; in a directory each has its own.
+    to: Option<Box<dyn Write>>,
 }
 
-impl Target {
-    fn of(output: &Path) -> Self {
-        match output {
-            path if path == Path::new("-") => Self::Stdout,
-            path if path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator) => {
-                Self::Directory(path.to_owned())
-            }
-            path => Self::File(path.to_owned()),
-        }
+impl Output<'_> {
+    fn is_stdout(&self) -> bool {
+        self.args.output == Path::new("-")
     }
 
-    fn path(&self) -> &Path {
-        match self {
-            Self::Stdout => Path::new("stdout"),
-            Self::Directory(path) | Self::File(path) => path,
-        }
+    fn is_directory(&self) -> bool {
+        let path = &self.args.output;
+        !self.is_stdout() && (path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator))
     }
 
-    fn open(&self, access: Access) -> Result<Box<dyn Write>, RecordsError> {
-        let file = match (self, access) {
-            (Self::Stdout, _) => return Ok(Box::new(BufWriter::new(io::stdout().lock()))),
+    fn fault(&self) -> impl FnOnce(io::Error) -> RecordsError {
+        RecordsError::io(if self.is_stdout() { Path::new("stdout") } else { self.args.output.as_path() })
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Write>> {
+        let Export { output, format, access, .. } = self.args;
+        let file = match access {
+            _ if self.is_stdout() => return Ok(Box::new(BufWriter::new(io::stdout().lock()))),
             // A name of the program's own choice.
-            (_, Access::Private) => files::create(self.path()),
-            _ => files::create_shared(self.path()),
+            Access::Private => files::create(output),
+            _ => files::create_shared(output, "records", |head| holds_a_game(head, *format)),
         };
-        Ok(Box::new(BufWriter::new(file.map_err(RecordsError::io(self.path()))?)))
-    }
-}
-
-enum Output {
-    Directory {
-        path: PathBuf,
-        access: Access,
-    },
-    /// All games in one file, which the first of them makes.
-    Stream {
-        target: Target,
-        to: Option<Box<dyn Write>>,
-        joint: Joint,
-        access: Access,
-    },
-}
-
-impl Output {
-    fn new(target: Target, joint: Joint, access: Access) -> Self {
-        match target {
-            Target::Directory(path) => Self::Directory { path, access },
-            target => Self::Stream { target, to: None, joint, access },
-        }
+        Ok(Box::new(BufWriter::new(file?)))
     }
 
     fn write(
@@ -382,37 +356,26 @@ impl Output {
         extension: &str,
         bytes: &[u8],
     ) -> Result<(), RecordsError> {
-        match self {
-            Self::Directory { path, access } => {
-                let [black, white] = names.map(|name| file_name(name));
-                let name = PathBuf::from(format!("{:06}-{black}-{white}.{extension}", game.0));
-                files::create_directory(path, *access)
-                    .and_then(|()| files::write_below(path, &name, bytes, *access))
-                    .map_err(RecordsError::io(path.join(name)))
-            }
-            Self::Stream { target, to, joint, access } => {
-                let between = match joint {
-                    Joint::Between(text) if to.is_some() => text,
-                    _ => "",
-                };
-                let to = match to {
-                    Some(to) => to,
-                    None => to.insert(target.open(*access)?),
-                };
-                to.write_all(between.as_bytes())
-                    .and_then(|()| to.write_all(bytes))
-                    .map_err(RecordsError::io(target.path()))
-            }
+        let Export { output, format, access, .. } = self.args;
+        if self.is_directory() {
+            let [black, white] = names.map(|name| file_name(name));
+            let name = PathBuf::from(format!("{:06}-{black}-{white}.{extension}", game.0));
+            return files::create_directory(output, *access)
+                .and_then(|()| files::write_below(output, &name, bytes, *access))
+                .map_err(RecordsError::io(output.join(name)));
         }
+        let written = match (&mut self.to, Joint::of(*format)) {
+            (None, _) => self.open().and_then(|to| self.to.insert(to).write_all(bytes)),
+            (Some(to), Joint::Between(text)) => {
+                to.write_all(text.as_bytes()).and_then(|()| to.write_all(bytes))
+            }
+            (Some(to), _) => to.write_all(bytes),
+        };
+        written.map_err(self.fault())
     }
 
-    fn finish(self) -> Result<(), RecordsError> {
-        match self {
-            Self::Stream { target, to: Some(mut to), .. } => {
-                to.flush().map_err(RecordsError::io(target.path()))
-            }
-            _ => Ok(()),
-        }
+    fn finish(mut self) -> Result<(), RecordsError> {
+        self.to.as_mut().map_or(Ok(()), |to| to.flush()).map_err(self.fault())
     }
 }
 

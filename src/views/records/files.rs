@@ -74,7 +74,7 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
         let (path, is_link) = (entry.path(), entry.file_type().is_ok_and(|it| it.is_symlink()));
         if path.is_dir() && !is_link {
             walk(&path, files, faults);
-        } else if path.is_file() && hint(&path).is_some() {
+        } else if !path.is_dir() && hint(&path).is_some() {
             files.push(path);
         }
     }

@@ -93,6 +93,7 @@ pub fn pack(db: &Path, output: &Path) -> Result<Manifest, RecordsError> {
         let taken = io::Error::new(io::ErrorKind::AlreadyExists, "there is such a file already");
         return Err(RecordsError::io(output)(taken));
     }
+    files::refuse_input(output).map_err(RecordsError::io(output))?;
     let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = TempDir::new_in(beside).map_err(RecordsError::io(beside))?;
     let copy = directory.path().join(DATABASE);

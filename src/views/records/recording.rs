@@ -29,7 +29,8 @@ fn format_of(path: &Path) -> Format {
     extension.and_then(Format::from_extension).unwrap_or(Format::Csa)
 }
 
-fn holds_a_game(head: &[u8], format: Format) -> bool {
+/// Whether a file of this beginning holds a game in a format.
+pub(crate) fn holds_a_game(head: &[u8], format: Format) -> bool {
     let mut holds = false;
     record::each(head, Some(format), |_, read| {
         holds = read.is_ok_and(|record| !record.plies.is_empty() || record.ending.is_some());
@@ -48,8 +49,7 @@ impl Recording {
         if Joint::of(format) == Joint::Single {
             return Err(RecordsError::OneGame(path.to_owned()));
         }
-        let to = files::refuse_input(path)
-            .and_then(|()| files::append(path, "records", |head| holds_a_game(head, format)))
+        let to = files::append(path, "records", |head| holds_a_game(head, format))
             .map_err(RecordsError::io(path))?;
         let (database, event, path) = (database.to_owned(), event.to_owned(), path.to_owned());
         Ok(Self { database, event, format, path, to, open: None })
@@ -108,6 +108,22 @@ mod tests {
         assert_eq!(format_of(Path::new("games.pgn")), Format::Csa);
         let refused = Recording::append(Path::new("games.kif"), Path::new("x.db"), "x").unwrap_err();
         assert!(refused.to_string().contains("one game"), "{refused}");
+    }
+
+    #[test]
+    fn a_record_of_every_format_is_known_as_a_record_of_it() {
+        rsshogi::board::init();
+        let csa = "V2.2\nPI\n+\n+7776FU\n'** 30\n-3334FU\n'** 20\n%TORYO\n";
+        let mut read = vec![];
+        record::each(csa.as_bytes(), None, |_, record| {
+            read.push(record.unwrap());
+            ControlFlow::Continue(())
+        });
+        for format in Format::ALL {
+            let bytes = record::write(&read[0], *format).unwrap();
+            assert!(holds_a_game(&bytes, *format), "{format:?}");
+            assert!(!holds_a_game(b"int main(void) { return 0; }\n", *format), "{format:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{EventHistory, Failure, plot};
 pub(crate) use crate::exhibit::{minus, thousands};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use contest::standings::REPEATS;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use notation::date;
 use plot::{Plot, Size, plain};
 use referee::{
@@ -19,6 +19,9 @@ pub use words::Language;
 
 /// The style sheet of pages.
 pub const STYLE: &str = include_str!("html/page.css");
+/// How a page that needs no other file begins, so that it is known again.
+pub const BEGINNING: &str = "<!DOCTYPE html><!-- Renmei -->";
+
 /// How sections are written.
 #[derive(Clone, Copy, Debug, Default)]
 struct Manner {
@@ -31,7 +34,7 @@ struct Manner {
 pub fn shell(words: Language, title: &str, body: &Markup, script: &str) -> String {
     let style = format!("{}{STYLE}", plot::rules());
     let page = html! {
-        (DOCTYPE)
+        (PreEscaped(BEGINNING))
         html lang=(words.code()) {
             head {
                 meta charset="utf-8";

@@ -93,9 +93,9 @@ impl Files {
         let mut there = BTreeMap::new();
         for entry in fs::read_dir(&self.directory)? {
             let path = entry?.path();
-            // One that is gone by now is not there.
-            let Ok(data) = fs::metadata(&path) else { continue };
-            if let Some(name) = name(&path).filter(|_| data.is_file()) {
+            let Some(name) = name(&path) else { continue };
+            // What is no file, or a link to nothing, is named when it is read; what is gone by now is not there.
+            if let Ok(data) = fs::metadata(&path).or_else(|_| fs::symlink_metadata(&path)) {
                 there.insert(name, (data.len(), data.modified().ok()));
             }
         }
@@ -135,7 +135,6 @@ mod tests {
         for other in ["hall.toml", "engines.toml", ".cup.toml.swp", ".cup.toml", "cup.txt"] {
             write(other, "");
         }
-        fs::create_dir(dir.path().join("dir.toml")).unwrap();
         write("cup.toml", "[eve");
         assert_eq!(look(0), []);
         write("cup.toml", "[event]\n");
@@ -147,5 +146,27 @@ mod tests {
         assert_eq!(look(5), written("cup.toml"));
         fs::remove_file(dir.path().join("cup.toml")).unwrap();
         assert_eq!(look(6), [Change::Removed("cup.toml".to_owned())]);
+    }
+
+    #[test]
+    #[cfg_attr(windows, ignore = "users of Windows may make no links")]
+    fn a_directory_or_a_link_to_nothing_with_the_name_of_an_event_is_taken_up_and_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir(path("dir.toml")).unwrap();
+        platform::files::symlink(&path("nothing"), &path("link.toml")).unwrap();
+        let mut files = Files::of(dir.path());
+        let begun = Instant::now();
+        let seen = [begun, begun + REST].map(|at| files.look(at).unwrap()).concat();
+        let written = |name: &str| Change::Written(name.to_owned());
+        assert_eq!(seen, [written("dir.toml"), written("link.toml")]);
+        for (name, why) in
+            [("dir.toml", "is a directory"), ("link.toml", "a link to a file that is not there")]
+        {
+            let fault = plan::text_of(&path(name)).unwrap_err().to_string();
+            assert!(fault.contains(name) && fault.contains(why), "{fault}");
+        }
+        fs::remove_file(path("link.toml")).unwrap();
+        assert_eq!(files.look(begun + REST).unwrap(), [Change::Removed("link.toml".to_owned())]);
     }
 }

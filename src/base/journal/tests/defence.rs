@@ -97,6 +97,22 @@ fn a_pipe_in_the_place_of_a_database_or_beside_it_is_refused_and_nobody_is_waite
 }
 
 #[test]
+fn a_directory_in_the_place_of_a_database_or_beside_it_is_named() {
+    let (directory, path) = temporary();
+    write(&path, &[opening()]);
+    for name in ["directory.db", "league.db-wal", "league.db-shm", "league.db-journal"] {
+        let place = directory.path().join(name);
+        fs::create_dir(&place).unwrap();
+        let database = if name == "directory.db" { &place } else { &path };
+        for refused in [Writer::open(database).map(drop), Store::read(database).map(drop)] {
+            let told = refused.unwrap_err().to_string();
+            assert!(told.contains(name) && told.ends_with(": is a directory"), "{told}");
+        }
+        fs::remove_dir(place).unwrap();
+    }
+}
+
+#[test]
 fn a_name_by_which_sqlite_means_no_file_is_refused() {
     let (directory, path) = temporary();
     let file = format!("file:{}?mode=memory", path.display());

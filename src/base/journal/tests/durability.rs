@@ -670,6 +670,81 @@ fn an_older_copy_over_the_file_is_noticed() {
     assert!(matches!(noticed, Some(StoreError::Replaced(..))), "{noticed:?}");
 }
 
+/// An event of 19 games that are over, most of which are in the log alone.
+fn with_log() -> (TempDir, PathBuf, Writer, EventId) {
+    let (directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let journal = start(store, opened.event);
+    journal.append(long_event(20));
+    (directory, path, journal.finish().unwrap(), opened.event)
+}
+
+/// A connection of another program, which waits for nobody.
+fn stranger(path: &Path) -> Connection {
+    let conn = Connection::open(path).unwrap();
+    conn.busy_timeout(Duration::ZERO).unwrap();
+    conn
+}
+
+#[test]
+fn a_log_that_is_removed_replaced_overwritten_or_cut_short_is_noticed_before_the_next_commit() {
+    let removed = |log: &Path| fs::remove_file(log).unwrap();
+    let replaced = |log: &Path| {
+        fs::copy(log, log.with_extension("copy")).unwrap();
+        fs::rename(log.with_extension("copy"), log).unwrap();
+    };
+    let directory = |log: &Path| {
+        fs::remove_file(log).unwrap();
+        fs::create_dir(log).unwrap();
+    };
+    let emptied = |log: &Path| _ = fs::File::create(log).unwrap();
+    let cut = |log: &Path| fs::File::options().write(true).open(log).unwrap().set_len(20_000).unwrap();
+    let overwritten = |log: &Path| fs::write(log, vec![b'x'; 4 << 20]).unwrap();
+    let ways: [fn(&Path); 6] = [removed, replaced, directory, emptied, cut, overwritten];
+    for (at, way) in ways.into_iter().enumerate() {
+        let (_directory, path, store, event) = with_log();
+        let mut watched = Watched::new(&store, event);
+        watched.look_at_log().unwrap();
+        way(&platform::files::beside(&path, "-wal"));
+        let fault = watched.look_at_log().unwrap_err();
+        assert!(fault.to_string().contains("league.db-wal` was replaced"), "{at}: {fault}");
+        let StoreError::Replaced(_, Some(kept)) = fault else { panic!("{at}: {fault}") };
+        assert_eq!(Store::read(&kept).unwrap().verify(event, None).unwrap().sealed_games, 19, "{at}");
+    }
+}
+
+#[test]
+fn a_log_that_is_moved_into_the_file_and_begun_anew_is_nobody_elses_log() {
+    let (_directory, path, store, event) = with_log();
+    let mut watched = Watched::new(&store, event);
+    let (other, player) = (stranger(&path), Writer::open(&path).unwrap());
+    for at in 0..50 {
+        let how = ["passive", "full", "restart", "truncate"][at % 4];
+        watched.look_at_log().unwrap();
+        other.execute_batch(&format!("PRAGMA wal_checkpoint({how})")).unwrap();
+        watched.look_at_log().unwrap();
+        let writer = [&store, &player][at / 4 % 2];
+        writer.replan(event, &at.to_string().repeat(3000)).unwrap();
+        watched.look_at_log().unwrap();
+        if at % 3 == 0 {
+            watched.examine().unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_event_whose_log_another_program_has_moved_into_the_file_is_kept_when_that_is_overwritten() {
+    let (_directory, path, store, event) = with_log();
+    let mut watched = Watched::new(&store, event);
+    watched.examine().unwrap();
+    stranger(&path).execute_batch("PRAGMA wal_checkpoint(truncate)").unwrap();
+    watched.examine().unwrap();
+    fs::copy(other_database(&path), &path).unwrap();
+    let noticed = [watched.examine(), watched.examine()].into_iter().find_map(Result::err);
+    let Some(StoreError::Replaced(_, Some(kept))) = noticed else { panic!("{noticed:?}") };
+    assert_eq!(Store::read(&kept).unwrap().verify(event, None).unwrap().sealed_games, 19);
+}
+
 #[test]
 fn a_log_that_is_moved_into_its_file_and_a_vacuum_are_nobody_elses_file() {
     let moved = |path: &Path| assert!(Writer::open(path).unwrap().database().gather().unwrap());
@@ -691,14 +766,7 @@ fn a_log_that_is_moved_into_its_file_and_a_vacuum_are_nobody_elses_file() {
 #[test]
 fn an_event_whose_file_is_replaced_stops() {
     let (_directory, path) = temporary();
-    let (store, opened) = open(&path);
-    let (sender, failed) = mpsc::channel();
-    let stop = move || sender.send(()).unwrap();
-    let journal = Journal::start(Default::default(), store, opened.event, vec![], stop).unwrap();
-    journal.append(long_event(3));
-    let (sender, kept) = mpsc::channel();
-    journal.sink().when_kept(Box::new(move || sender.send(()).unwrap()));
-    kept.recv().unwrap();
+    let (journal, failed) = journal_that_may_fail(&path);
     fs::remove_file(&path).unwrap();
     // It is looked at after commits, now and then.
     while failed.recv_timeout(Duration::from_millis(20)).is_err() {
@@ -706,4 +774,50 @@ fn an_event_whose_file_is_replaced_stops() {
     }
     let StoreError::Stopped(_, fault) = journal.finish().unwrap_err() else { panic!("it stopped") };
     assert!(matches!(&*fault, StoreError::Replaced(_, Some(_))), "{fault}");
+}
+
+/// A journal, and the news of its failure; three games of it are committed.
+fn journal_that_may_fail(path: &PathBuf) -> (Journal, mpsc::Receiver<()>) {
+    let (store, opened) = open(path);
+    let (sender, failed) = mpsc::channel();
+    let stop = move || sender.send(()).unwrap();
+    let journal = Journal::start(Default::default(), store, opened.event, vec![], stop).unwrap();
+    journal.append(long_event(3));
+    let (sender, kept) = mpsc::channel();
+    journal.sink().when_kept(Box::new(move || sender.send(()).unwrap()));
+    kept.recv().unwrap();
+    (journal, failed)
+}
+
+#[test]
+fn an_event_whose_log_is_removed_stops_and_all_that_was_committed_is_kept() {
+    let (_directory, path) = temporary();
+    let (journal, failed) = journal_that_may_fail(&path);
+    fs::remove_file(platform::files::beside(&path, "-wal")).unwrap();
+    journal.append([judged(3, 9, Score::Cp(1))]);
+    failed.recv().unwrap();
+    let StoreError::Stopped(1, fault) = journal.finish().unwrap_err() else { panic!("it stopped") };
+    let StoreError::Replaced(log, Some(kept)) = &*fault else { panic!("{fault}") };
+    assert!(log.ends_with("league.db-wal"));
+    let kept = Store::read(kept).unwrap();
+    assert_eq!(kept.verify(kept.events().unwrap()[0].id, None).unwrap().sealed_games, 2);
+}
+
+#[test]
+fn a_commit_that_fails_in_an_overwritten_file_says_that_it_was_overwritten() {
+    let spoilt = |path: &Path| fs::write(path, [b'x'; 100_000]).unwrap();
+    let overwritten = |path: &Path| _ = fs::copy(other_database(path), path).unwrap();
+    let emptied = |path: &Path| _ = fs::File::create(path).unwrap();
+    let ways: [fn(&Path); 3] = [spoilt, overwritten, emptied];
+    for way in ways {
+        let (_directory, path) = temporary();
+        let (journal, failed) = journal_that_may_fail(&path);
+        stranger(&path).execute_batch("PRAGMA wal_checkpoint(truncate)").unwrap();
+        way(&path);
+        while failed.recv_timeout(Duration::from_millis(20)).is_err() {
+            journal.append([judged(3, 9, Score::Cp(1))]);
+        }
+        let StoreError::Stopped(_, fault) = journal.finish().unwrap_err() else { panic!("it stopped") };
+        assert!(matches!(&*fault, StoreError::Replaced(..)), "{fault}");
+    }
 }

@@ -1,12 +1,13 @@
 //! Files that somebody has named: nobody at the other end of a pipe is waited for, and nothing is read without a bound.
 //!
 //! What a configuration, a form or a directory names is a regular file, as nobody is there to end a wait. What is typed on the
-//! command line to be read once, or to be written, may also be a device, or a pipe whose other end is open by then.
+//! command line to be read once may also be a pipe whose other end is open by then, or a terminal; what is to be written, a
+//! device, too. A file that is written replaces what the same command wrote before, and no other.
 
-use super::side;
+use super::{Stamp, refuse_input, side};
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Read},
+    io::{self, IsTerminal, Read},
     path::Path,
 };
 
@@ -22,7 +23,16 @@ const HEAD: u64 = 40 * 38 * 1024;
 /// # Errors
 /// When it cannot be read, or is none.
 pub fn regular(path: &Path) -> io::Result<File> {
-    checked(typed(path)?)
+    checked(opened(path)?)
+}
+
+fn opened(path: &Path) -> io::Result<File> {
+    side::at_once(OpenOptions::new().read(true), path).map_err(|error| match path.is_symlink() {
+        true if error.kind() == io::ErrorKind::NotFound => {
+            io::Error::new(error.kind(), "it is a link to a file that is not there")
+        }
+        _ => error,
+    })
 }
 
 pub(super) fn checked(file: File) -> io::Result<File> {
@@ -36,9 +46,13 @@ pub(super) fn checked(file: File) -> io::Result<File> {
 /// Opens what was typed on the command line for reading.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or is a device: those such as `/dev/random` have no end.
 pub fn typed(path: &Path) -> io::Result<File> {
-    side::at_once(OpenOptions::new().read(true), path)
+    let file = opened(path)?;
+    match Stamp::of(&file).is_ok_and(|found| found.is_device()) && !file.is_terminal() {
+        true => Err(io::Error::other("it is a device; name a file or a pipe")),
+        false => Ok(file),
+    }
 }
 
 /// The contents of a regular file of at most `most` bytes.
@@ -84,12 +98,30 @@ pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
 /// # Errors
 /// When it holds something else or cannot be written, or is a pipe that nobody reads.
 pub fn append(path: &Path, what: &str, is_ours: impl FnOnce(&[u8]) -> bool) -> io::Result<File> {
+    refuse_other(path, what, is_ours)?;
+    side::at_once(OpenOptions::new().create(true).append(true), path)
+}
+
+/// Creates a file for `what`, with the mode of the user's umask; it replaces an empty one, or one whose beginning `is_ours`,
+/// which keeps its mode.
+///
+/// # Errors
+/// When it holds something else or cannot be written, or is a pipe that nobody reads.
+pub fn create_shared(path: &Path, what: &str, is_ours: impl FnOnce(&[u8]) -> bool) -> io::Result<File> {
+    refuse_other(path, what, is_ours)?;
+    side::create_shared(path)
+}
+
+/// A slip of the keyboard costs nobody a file.
+fn refuse_other(path: &Path, what: &str, is_ours: impl FnOnce(&[u8]) -> bool) -> io::Result<()> {
     let mut head = vec![];
     if path.is_file() {
         regular(path)?.take(HEAD).read_to_end(&mut head)?;
     }
-    if head.is_empty() || is_ours(&head) {
-        return side::at_once(OpenOptions::new().create(true).append(true), path);
+    match head.is_empty() || is_ours(&head) {
+        true => refuse_input(path),
+        false => {
+            Err(io::Error::other(format!("it holds something else than {what}; give the file another name")))
+        }
     }
-    Err(io::Error::other(format!("it holds something else than {what}; give the file another name")))
 }

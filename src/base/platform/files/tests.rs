@@ -24,6 +24,7 @@ fn no_planted_link_redirects_a_write() {
         assert_eq!(told, "it is a symbolic link, which is not followed here; remove it");
     }
     assert!(create_new(&link).is_err() && refuse_link(&link).is_err());
+    assert_eq!(refuse_link(directory.path()).unwrap_err().to_string(), "is a directory");
     let hard = directory.path().join("hard");
     fs::hard_link(&target, &hard).unwrap();
     assert!(create(&hard).unwrap_err().to_string().contains("hard link"));
@@ -91,6 +92,10 @@ fn what_a_configuration_names_is_a_regular_file_within_a_bound_or_refused_at_onc
     symlink(path("five"), path("linked")).unwrap();
     assert_eq!(contents(&path("linked"), 5).unwrap(), b"moves");
     assert_eq!(contents(&path("none"), 5).unwrap_err().kind(), io::ErrorKind::NotFound);
+    symlink(path("none"), path("dangling")).unwrap();
+    let dangling = contents(&path("dangling"), 5).unwrap_err();
+    assert_eq!(dangling.to_string(), "it is a link to a file that is not there");
+    assert_eq!(dangling.kind(), io::ErrorKind::NotFound);
     let large = fs::File::create(path("large")).unwrap();
     large.set_len(SMALL).unwrap();
     assert_eq!(contents(&path("large"), SMALL).unwrap().len() as u64, SMALL);
@@ -104,14 +109,17 @@ fn what_is_typed_may_be_a_pipe_that_somebody_writes_or_reads_and_nobody_is_waite
     let read = |path: PathBuf| at_once(move || typed_contents(&path, SMALL));
     let why = read(pipe.clone()).unwrap_err().to_string();
     assert_eq!(why, "nothing came out of it; start first what writes into a pipe");
-    assert_eq!(read("/dev/zero".into()).unwrap_err().to_string(), "it is larger than 1 MB");
+    for endless in ["/dev/zero", "/dev/random"] {
+        assert_eq!(read(endless.into()).unwrap_err().to_string(), "it is a device; name a file or a pipe");
+    }
     // As a shell names what a program writes, which is slower than its reader.
     let (reader, mut writer) = io::pipe().unwrap();
     thread::spawn(move || writer.write_all(&vec![b'x'; SMALL as usize]).unwrap());
     let named = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
     assert_eq!(read(named).unwrap().len() as u64, SMALL);
     let write = |path: PathBuf| {
-        let created = at_once(move || (create_shared(&path), append(&path, "events", |_| false)));
+        let created =
+            at_once(move || (create_shared(&path, "a page", |_| false), append(&path, "events", |_| false)));
         (created.0.map_err(|why| why.to_string()), created.1.map_err(|why| why.to_string()))
     };
     let (page, events) = write(pipe.clone());

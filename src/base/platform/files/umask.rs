@@ -36,12 +36,11 @@ pub fn give_users_umask(command: &mut Command) {
     }
 }
 
-/// Creates a file named by the user, with the mode of the user's umask; an existing file keeps its mode.
+/// Creates a file with the mode of the user's umask; an existing file keeps its mode.
 ///
 /// # Errors
-/// When the name is that of a database, a configuration or a program, or the file cannot be written.
+/// When the file cannot be written.
 pub fn create_shared(path: &Path) -> io::Result<File> {
-    super::refuse_input(path)?;
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(file) => {
             share(&file)?;

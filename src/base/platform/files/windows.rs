@@ -48,12 +48,11 @@ pub fn drives() -> Vec<PathBuf> {
     letters.map(|(_, letter)| format!("{letter}:\\").into()).collect()
 }
 
-/// Creates a file named by the user, with the access list of its directory.
+/// Creates a file with the access list of its directory.
 ///
 /// # Errors
-/// When the name is that of a database, a configuration or a program, or the file cannot be written.
+/// When the file cannot be written.
 pub fn create_shared(path: &Path) -> io::Result<File> {
-    super::refuse_input(path)?;
     File::create(path)
 }
 

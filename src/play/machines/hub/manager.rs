@@ -54,9 +54,7 @@ pub struct Hub {
 impl Hub {
     /// The directory of the hub of a database: `FILE-hub`.
     pub fn beside(database: &Path) -> PathBuf {
-        let mut name = database.as_os_str().to_owned();
-        name.push("-hub");
-        name.into()
+        platform::files::beside(database, "-hub")
     }
 
     /// Starts a server and connects to it.
