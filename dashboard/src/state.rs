@@ -200,8 +200,11 @@ impl State {
                 self.boards.get_mut(&judged.game).into_iter().for_each(|game| game.judge(judged));
             }
             Entry::GameEnded(end) => self.ended(end, *at),
-            Entry::Bye { round, player, .. } => {
-                self.log_line(*at, false, &self.language.has_a_bye(*round, self.player(*player)));
+            Entry::Bye { stage, round, player, half_points } => {
+                let (words, is_half) =
+                    (self.language, self.standings.is_half_bye(usize::from(*stage), *half_points));
+                let sort = if is_half { words.half_bye() } else { words.bye() };
+                self.log_line(*at, false, &words.has_a_bye(*round, self.player(*player), sort));
             }
             Entry::Fault { text, .. } => {
                 let is_halt = self.halts < self.standings.halts().len();

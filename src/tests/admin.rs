@@ -280,6 +280,10 @@ fn a_bye_that_was_given_holds_for_its_round_also_after_a_kill() {
     assert!(shown.contains("gave `c` a half-point bye in round 2"), "{shown}");
     let rounds = String::from_utf8(desk.renmei(&["report", "event.db", "--rounds"]).stdout).unwrap();
     assert_eq!(rounds.matches("bye=").count(), 2, "{rounds}");
+    let json = desk.renmei(&["report", "event.db", "--rounds", "--json"]);
+    assert_eq!(json.status.code(), Some(2));
+    let why = String::from_utf8_lossy(&json.stderr);
+    assert!(why.contains("`--rounds FILE.tsv` writes its table for programs"), "{why}");
 }
 
 #[test]

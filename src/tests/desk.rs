@@ -354,6 +354,51 @@ fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_sta
 }
 
 #[test]
+fn an_order_that_lacks_what_its_form_sends_is_refused_with_a_page_and_changes_nothing() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&directory);
+    let engine = open.send("/engines/add", &[("program", &random)]);
+    let name = engine.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let own = ["engine", "name"].map(|field| (field, name.as_str()));
+    let whole = [("note", "quick"), ("tags", "fast"), ("args", "--x"), ("directory", "/"), ("ponder", "1")];
+    open.send("/engine", &[&own[..], &whole].concat());
+    let text = format!(
+        "[event]\nname = \"cup\"\n[time]\nbyoyomi = \"60s\"\n[[engines]]\nname = \"a\"\ncommand = '{random}'\n\
+         [[engines]]\nname = \"b\"\ncommand = '{random}'\n"
+    );
+    assert_eq!(open.send("/new/text", &[("text", text.as_str()), ("do", "keep")]), "/");
+    let until = [("event", "cup"), ("change", "until"), ("until", "2030-01-01T22:00"), ("offset", "+09:00")];
+    open.send("/events/change", &until);
+    let files = || {
+        let mut files: Vec<_> = fs::read_dir(&directory).unwrap().map(|file| file.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+        files.sort();
+        files.into_iter().map(|file| (fs::read_to_string(&file).unwrap(), file)).collect::<Vec<_>>()
+    };
+    let before = files();
+    for (path, fields) in [
+        ("/quit", &[][..]),
+        ("/quit", &[("how", "now")]),
+        ("/events/change", &until[..2]),
+        ("/events/change", &until[..1]),
+        ("/events/public", &[("event", "cup"), ("port", "8097")]),
+        ("/new/text", &[("text", text.as_str())]),
+        ("/new/event", &[("name", "other"), ("engine", name.as_str()), ("do", "begin")]),
+        ("/engines/add", &[]),
+        ("/engine", &own[..1]),
+    ] {
+        let answer = open.ask_form(path, fields);
+        assert!(answer.status == 400 && answer.body.contains("<h1>"), "{path} {fields:?}: {}", answer.body);
+    }
+    assert_eq!(files(), before);
+    open.send("/engine", &own);
+    assert_eq!(files(), before, "what was not sent stays");
+    assert!(open.get("/").contains("cup"), "the desk is open");
+}
+
+#[test]
 fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");

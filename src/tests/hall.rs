@@ -3,7 +3,7 @@
 
 use crate::{
     Answer, PATIENCE, Pages,
-    support::{Desk, ended, none_left, program},
+    support::{Desk, ended, none_left, program, until},
 };
 use serde_json::Value;
 use std::{
@@ -258,6 +258,57 @@ fn a_file_that_is_dropped_in_begins_and_one_that_changes_or_goes_is_told() {
     let output = desk.renmei(&["report", "events/slow.db", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["complete"], false);
+}
+
+#[test]
+fn a_hall_takes_up_by_itself_what_is_to_be_played_again_also_after_a_restart() {
+    let desk = Desk::new();
+    let (random, puppet) = (program("renmei-random"), program("renmei-puppet"));
+    fs::create_dir(desk.path("events")).unwrap();
+    for (name, limit) in [("halted", "2"), ("over", "off")] {
+        let text = format!(
+            "[event]\ngames = 4\nlook = false\nfault_limit = \"{limit}\"\n[time]\nbyoyomi = \"60s\"\n[[engines]]\n\
+             name = \"a\"\ncommand = '{}'\n[[engines]]\nname = \"b\"\ncommand = '{}'\nargs = [\"--mode\", \"crash\"]\n",
+            random.display(),
+            puppet.display()
+        );
+        desk.write(&format!("events/{name}.toml"), &text);
+    }
+    let has_ended = |list: &Value| {
+        let is = |name: &str, state: &str| {
+            let is_so = |row: &Value| row["name"] == name && row["state"] == state;
+            list.as_array().is_some_and(|rows| rows.iter().any(is_so))
+        };
+        is("halted", "faulty") && is("over", "over")
+    };
+    let played = || {
+        ["halted", "over"].map(|name| {
+            let database = rusqlite::Connection::open(desk.path(&format!("events/{name}.db"))).unwrap();
+            database.query_row("SELECT count(*) FROM games", [], |row| row.get::<_, i64>(0)).unwrap()
+        })
+    };
+    // An event is on the list as over a moment before its process lets go of it.
+    let rerun = |name: &str| {
+        let database = format!("events/{name}.db");
+        until("games to play again", || desk.renmei(&["rerun", &database, "--faults"]).status.success());
+    };
+    let goes_on = |before: [i64; 2]| {
+        until("games that are played again", || {
+            played().iter().zip(before).all(|(now, before)| *now > before)
+        });
+    };
+    let first = pages(&desk);
+    first.until("/api/events", has_ended);
+    let before = played();
+    ["halted", "over"].into_iter().for_each(rerun);
+    goes_on(before);
+    first.until("/api/events", has_ended);
+    drop(first);
+    none_left(&desk.dir.path().display().to_string());
+    let before = played();
+    ["halted", "over"].into_iter().for_each(rerun);
+    let _again = pages(&desk);
+    goes_on(before);
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn an_sprt_against_an_engine_that_crashes_has_no_verdict_and_an_exit_code_of_its
         "{said}"
     );
     assert!(said.contains("--fault-limit 20"), "how to go on is said: {said}");
+    assert!(said.contains("`renmei rerun ") && said.contains(" --faults`"), "and to have them again: {said}");
     assert_eq!(games(&desk), [["5"]], "no game began after the halt");
 }
 

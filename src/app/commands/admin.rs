@@ -5,7 +5,10 @@ use arena::{
     afterwards,
     operations::{
         command::{COMMANDS, Command, CommandSpec, FieldSpec, Kind},
-        request::{Answer, Listed, ListedMachine, Request},
+        request::{
+            Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedGame, ListedMachine,
+            ListedPlayer, Request,
+        },
     },
 };
 use clap::{
@@ -17,7 +20,7 @@ use clap::{
 use event::door::connect;
 use journal::{Store, now};
 use notation::printable;
-use platform::account::User;
+use platform::{account::User, door::Stream};
 use referee::{lease::MachineState, number::number};
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -160,10 +163,8 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
     }
     match (&answer.list, answer.operation) {
         (Some(list), _) => print(list, &whose),
-        (None, Some(number)) => {
-            out_line!("{whose}{} (operation {number})", printable(answer.text.as_bytes()))
-        }
-        (None, None) => out_line!("{whose}{}", printable(answer.text.as_bytes())),
+        (None, Some(number)) => say(&format!("{whose}{} (operation {number})", answer.text)),
+        (None, None) => say(&format!("{whose}{}", answer.text)),
     }
     Ok(Exit::Done)
 }
@@ -216,12 +217,16 @@ fn machines(store: &Store, event: Option<&str>) -> Result<Vec<ListedMachine>, Fa
     Ok(states.into_iter().map(listed).collect())
 }
 
+/// A text with what stands before it; nothing for an empty one.
+fn behind(mark: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{mark}{text}") }
+}
+
 fn machine_line(machine: &ListedMachine) -> String {
     let ListedMachine { name, state, slots, pairs, oldest_seconds, games, word } = machine;
     let oldest = oldest_seconds.map_or_else(String::new, |seconds| format!(", the oldest for {seconds} s"));
-    let word = if word.is_empty() { String::new() } else { format!("; {}", printable(word.as_bytes())) };
+    let (word, games) = (behind("; ", word), number(*games as usize, "game"));
     let (slots, pairs) = (number(*slots as usize, "slot"), number(*pairs as usize, "pair"));
-    let (name, games) = (printable(name.as_bytes()), number(*games as usize, "game"));
     format!("machine {name:<32} {state}, {slots}, {games} played, has {pairs}{oldest}{word}")
 }
 
@@ -232,17 +237,27 @@ pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure>
         Ok(stream) => stream,
         Err(error) => return afterwards(database, request)?.ok_or_else(|| absent(database, event, &error)),
     };
-    let failed = |error: io::Error| {
-        Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))
-    };
     let patience = if request.command == Command::Reload { TRIAL } else { PATIENCE };
-    stream.set_read_timeout(Some(patience)).map_err(failed)?;
-    let mut line = serde_json::to_vec(request).map_err(|e| Failure::Other(e.to_string()))?;
+    let answer = stream.set_read_timeout(Some(patience)).and_then(|()| exchanged(&stream, request));
+    answer.map_err(|error| {
+        let shown = database.display();
+        Failure::Other(format!(
+            "the process that plays in `{shown}` has not answered ({error}): `renmei report` shows whether the order is on record"
+        ))
+    })
+}
+
+/// The answer to a request. One that is refused at the door may find it closed before it is written, and the answer all the
+/// same.
+fn exchanged(stream: &Stream, request: &Request) -> io::Result<Answer> {
+    let (mut line, mut answer) = (serde_json::to_vec(request)?, String::new());
     line.push(b'\n');
-    (&stream).write_all(&line).map_err(failed)?;
-    let mut answer = String::new();
-    BufReader::new(&stream).read_line(&mut answer).map_err(failed)?;
-    serde_json::from_str(&answer).map_err(|_| failed(io::ErrorKind::UnexpectedEof.into()))
+    let written = { stream }.write_all(&line);
+    let read = BufReader::new(stream).read_line(&mut answer);
+    if answer.is_empty() {
+        written.and(read)?;
+    }
+    serde_json::from_str(&answer).map_err(|_| io::ErrorKind::UnexpectedEof.into())
 }
 
 /// What becomes of a request where nobody plays; `None`: no event is over.
@@ -264,13 +279,19 @@ fn absent(database: &Path, event: Option<&str>, error: &io::Error) -> Failure {
     Failure::Other(match error.kind() {
         io::ErrorKind::NotFound if !database.exists() => format!("there is no database `{shown}`"),
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => format!(
-            "nobody plays {what} in `{shown}` now: `renmei admin` asks the `renmei run` or `renmei serve` that does"
+            "nobody plays {what} in `{shown}` now: `renmei admin` asks the `renmei run`, `serve` or `hall` that does, so begin it \
+             first; without it, `renmei rerun` has games played again that were lost by faults"
         ),
         io::ErrorKind::PermissionDenied => {
             format!("only the user who plays the event in `{shown}`, and root, may do this")
         }
         _ => format!("the process that plays in `{shown}` cannot be asked: {error}"),
     })
+}
+
+/// Prints a line that others may have had a part in.
+fn say(line: &str) {
+    out_line!("{}", printable(line.as_bytes()));
 }
 
 fn print(list: &Listed, whose: &str) {
@@ -280,51 +301,61 @@ fn print(list: &Listed, whose: &str) {
         _ => "running",
     };
     let door = if list.registration_closed { "; the registration is closed" } else { "" };
-    out_line!("{whose}the event is {state}{door}");
-    for player in &list.players {
-        let (name, address) = (printable(player.name.as_bytes()), &player.address);
-        let way = player.round_trip_ms.map_or_else(String::new, |ms| format!(", {ms:.1} ms there and back"));
-        out_line!(
-            "player  {name:<32} {address:<15} {}, idle for {} s{way}",
-            player.state,
-            player.idle_seconds
-        );
+    say(&format!("{whose}the event is {state}{door}"));
+    for ListedPlayer { name, address, state, idle_seconds, round_trip_ms } in &list.players {
+        let way = round_trip_ms.map_or_else(String::new, |ms| format!(", {ms:.1} ms there and back"));
+        say(&format!("player  {name:<32} {address:<15} {state}, idle for {idle_seconds} s{way}"));
     }
-    list.absent.iter().for_each(|name| out_line!("absent  {}", printable(name.as_bytes())));
-    for game in &list.games {
-        let clock = |left: Option<u64>| left.map_or_else(|| "-".to_owned(), |ms| format!("{} s", ms / 1000));
-        let (black, white) = (printable(game.black.as_bytes()), printable(game.white.as_bytes()));
-        let (left_black, left_white) = (clock(game.black_ms), clock(game.white_ms));
-        let number = game.game;
-        out_line!("game {number}  {black} ({left_black}) - {white} ({left_white}), ply {}", game.plies);
+    list.absent.iter().for_each(|name| say(&format!("absent  {name}")));
+    for ListedGame { game, black, white, black_ms, white_ms, plies } in &list.games {
+        let clock = |left: &Option<u64>| left.map_or_else(|| "-".to_owned(), |ms| format!("{} s", ms / 1000));
+        let [left_black, left_white] = [black_ms, white_ms].map(clock);
+        say(&format!("game {game}  {black} ({left_black}) - {white} ({left_white}), ply {plies}"));
     }
-    for game in &list.adjourned {
-        let (black, white) = (printable(game.black.as_bytes()), printable(game.white.as_bytes()));
-        out_line!("adjourned {}  {black} - {white}: `play-on {0}`, or `replay {0}`", game.game);
+    for ListedAdjourned { game, black, white } in &list.adjourned {
+        say(&format!("adjourned {game}  {black} - {white}: `play-on {game}`, or `replay {game}`"));
     }
     let bans = list.bans.iter().map(|ban| ("ban", ban));
     for (what, ban) in bans.chain(list.dropped.iter().map(|machine| ("dropped", machine))) {
-        let why = if ban.reason.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", printable(ban.reason.as_bytes()))
-        };
-        out_line!(
-            "{what:<7} {} by {} (operation {}){why}",
-            printable(ban.whom.as_bytes()),
-            printable(ban.by.as_bytes()),
-            ban.operation
-        );
+        let ListedBan { whom, operation, by, reason } = ban;
+        say(&format!("{what:<7} {whom} by {by} (operation {operation}){}", behind(": ", reason)));
     }
-    list.machines.iter().for_each(|machine| out_line!("{}", machine_line(machine)));
-    for appeal in &list.appeals {
-        let (by, reason) = (printable(appeal.by.as_bytes()), printable(appeal.reason.as_bytes()));
-        out_line!(
-            "appeal  {} against the result of game {} by {by}: {reason}",
-            appeal.operation,
-            appeal.game
-        );
+    list.machines.iter().for_each(|machine| say(&machine_line(machine)));
+    for ListedAppeal { operation, game, by, reason } in &list.appeals {
+        say(&format!("appeal  {operation} against the result of game {game} by {by}: {reason}"));
     }
-    list.mutes.iter().for_each(|name| out_line!("muted   {}", printable(name.as_bytes())));
-    list.buoys.iter().for_each(|name| out_line!("buoy    {}", printable(name.as_bytes())));
+    list.mutes.iter().for_each(|name| say(&format!("muted   {name}")));
+    list.buoys.iter().for_each(|name| say(&format!("buoy    {name}")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use platform::door::{self, Listener};
+
+    #[test]
+    fn an_order_to_an_event_that_nobody_plays_names_what_plays_it_and_what_is_possible_without() {
+        let place = tempfile::tempdir().unwrap();
+        let why = absent(place.path(), Some("cup"), &io::ErrorKind::NotFound.into()).to_string();
+        for words in ["nobody plays `cup`", "`hall` that does, so begin it first", "`renmei rerun`"] {
+            assert!(why.contains(words), "{words}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_at_the_door_is_heard_although_the_order_could_not_be_written() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, beside) = (place.path().join("cup.db-admin"), place.path().join("cup.db"));
+        std::fs::write(&beside, "").unwrap();
+        let (listener, _door) = Listener::open(&path).unwrap();
+        let stream = door::connect(&path, &beside).unwrap();
+        let refusal = serde_json::to_string(&Answer::refused("too many orders at once")).unwrap();
+        writeln!(&listener.accept().unwrap(), "{refusal}").unwrap();
+        let request = Request { named: None, reason: None, event: None, command: Command::Resume };
+        let answer = exchanged(&stream, &request).unwrap();
+        assert_eq!((answer.ok, answer.text.as_str()), (false, "too many orders at once"));
+        let silent = door::connect(&path, &beside).unwrap();
+        drop(listener.accept().unwrap());
+        assert!(exchanged(&silent, &request).is_err());
+    }
 }

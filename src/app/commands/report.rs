@@ -43,7 +43,7 @@ pub struct ReportArgs {
     pub openings: Option<Vec<PathBuf>>,
     /// Print a line a player with the opponent, the colour and the result of each round; or write it to FILE.tsv or, as a
     /// tournament report of FIDE, FILE.trf.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["list", "json", "html", "plot", "openings", "scales"])]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["list", "html", "plot", "openings", "scales"])]
     pub rounds: Option<Option<PathBuf>>,
     /// Fit each player's scores to its results: how many of its centipawns are one unit of log odds (600 on the common scale).
     #[arg(long, conflicts_with_all = ["list", "html", "plot"])]
@@ -108,6 +108,10 @@ pub fn report(args: &ReportArgs, language: Language) -> Result<Exit, Failure> {
     let event = find_event(&events, args.event.as_deref())?;
     if let Some(files) = &args.openings {
         return openings(&store, event, (files, args.json), language);
+    }
+    if args.json && args.rounds.is_some() {
+        let why = "`--rounds` has no JSON: `--rounds FILE.tsv` writes its table for programs, and `--json` alone the report";
+        return Err(Failure::Usage(why.to_owned()));
     }
     if let Some(file) = &args.rounds {
         return rounds(&RoundTable::read(&store, event)?, file.as_deref(), language);

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each game is an action of the operator, on record with who did it and why: `renmei report DATABASE` lists them. While a
-process plays the event, it plays them at once; otherwise the command that played it goes on with them, also when it was
-over.
+process plays the event, it plays them at once. Otherwise the hall of the event goes on with them by itself, and without a hall
+the next `renmei run`, also when the event was over.
 
 Example:
   renmei rerun cup.db --faults --reason \"the power was cut\"")]
@@ -57,7 +57,7 @@ pub fn rerun(args: &RerunArgs) -> Result<Exit, Failure> {
     let when = match (again.is_empty(), is_played) {
         (true, _) => "",
         (false, true) => " now",
-        (false, false) => "; the command that plays the event goes on with them",
+        (false, false) => "; the hall of the event goes on with them, or the next `renmei run`",
     };
     let numbers: Vec<String> = again.iter().map(|game| format!("#{}", game.0)).collect();
     let which = if numbers.is_empty() { String::new() } else { format!(": {}", numbers.join(" ")) };

@@ -168,7 +168,8 @@ impl Desk {
     fn set_until(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         // As browsers write a time, and the difference from UTC that a script has added.
         self.plan(name)?;
-        let (time, offset) = (fields.text("until").replace('T', " "), fields.text("offset"));
+        let until = fields.all("until").next().ok_or_else(|| Refusal::bad(Language::unknown_order))?;
+        let (time, offset) = (until.replace('T', " "), fields.text("offset"));
         let wanted = (!time.is_empty()).then(|| Value::from(format!("{time} {offset}").trim()));
         let said = wanted.as_ref().and_then(Value::as_str).map(str::to_owned);
         let _alone = self.0.place.alone();

@@ -63,6 +63,7 @@ pub(crate) fn blank(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Re
 
 /// Shows what the fields make, or has it played.
 pub(crate) fn show(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
+    fields.one_of("kind", &Kind::ALL.iter().map(|kind| kind.word()).collect::<Vec<_>>())?;
     let engines = desk.library()?;
     let alone = desk.0.place.alone();
     let library = Library::open(&desk.0.place).map_err(refused)?;
@@ -89,10 +90,9 @@ pub(crate) fn show(Asked { desk, words, fields, .. }: Asked) -> Result<Response,
 
 /// Keeps a text that was written by hand as a new event, or shows what is wrong with it.
 pub(crate) fn keep(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
-    let text = fields.lines("text");
+    let (text, begins) = (fields.lines("text"), fields.one_of("do", &["begin", "keep"])? == "begin");
     match compose::check(&desk.0.place, &text) {
         Ok(event) => {
-            let begins = fields.text("do") == "begin";
             let name = desk.create(&fields, event.name(), &text, begins)?;
             Ok(desk.leads_to(&name, begins))
         }

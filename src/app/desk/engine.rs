@@ -217,14 +217,21 @@ fn save_own(table: &mut Table, fields: &Fields) {
         let words: Array = words.into_iter().filter(|word| !word.is_empty()).collect();
         (!words.is_empty()).then_some(Value::Array(words))
     };
-    let lines = fields.lines("args");
+    let (lines, ticked) = (fields.lines("args"), |name: &str| fields.is(name).then(|| true.into()));
     set(table, "name", Some(fields.text("name").into()));
-    set(table, "note", text("note"));
-    set(table, "tags", list(fields.text("tags").split([',', '、']).map(str::trim).collect()));
-    set(table, "args", list(lines.lines().map(str::trim).collect()));
-    set(table, "directory", text("directory"));
-    set(table, "ponder", fields.is("ponder").then(|| true.into()));
-    set(table, "inactive", fields.is("inactive").then(|| true.into()));
+    // What was not sent stays. A box that is not ticked sends nothing: the form has a note beside it.
+    for (key, sent, wanted) in [
+        ("note", "note", text("note")),
+        ("tags", "tags", list(fields.text("tags").split([',', '、']).map(str::trim).collect())),
+        ("args", "args", list(lines.lines().map(str::trim).collect())),
+        ("directory", "directory", text("directory")),
+        ("ponder", "note", ticked("ponder")),
+        ("inactive", "note", ticked("inactive")),
+    ] {
+        if fields.all(sent).next().is_some() {
+            set(table, key, wanted);
+        }
+    }
 }
 
 #[cfg(test)]

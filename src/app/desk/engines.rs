@@ -114,6 +114,9 @@ fn row(words: Language, engine: &LibraryEngine, rating: &str) -> Markup {
 /// Adds programs, each under the name that it gives itself.
 pub(crate) fn add(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
     let programs: Vec<PathBuf> = fields.all("program").take(MOST).map(|path| bare(path).into()).collect();
+    if programs.is_empty() {
+        return Err(Refusal::bad(|language| language.empty_field("program")));
+    }
     let (mut added, mut silent) = (vec![], vec![]);
     // Each may take as long to start as any engine.
     let shaken = thread::scope(|scope| {

@@ -7,6 +7,8 @@ use axum::{
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toml_edit::Value;
+use web::refusals::Refusal;
+use words::Language;
 
 /// The fields.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +29,12 @@ impl Fields {
     pub fn lines(&self, name: &str) -> String {
         let sent = self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value);
         sent.replace("\r\n", "\n")
+    }
+
+    /// A field that is one of these words.
+    pub fn one_of(&self, name: &str, words: &[&'static str]) -> Result<&'static str, Refusal> {
+        let found = words.iter().find(|word| **word == self.text(name));
+        found.copied().ok_or_else(|| Refusal::bad(Language::unknown_order))
     }
 
     /// These fields, and others behind them.
@@ -78,4 +86,29 @@ pub fn number(fields: &Fields, name: &str, usual: &str) -> String {
     let text = Some(fields.text(name)).filter(|text| !text.is_empty()).unwrap_or(usual);
     let is_number = matches!(text.parse(), Ok(Value::Integer(_) | Value::Float(_)));
     if is_number { text.to_owned() } else { quoted(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::{body::Body, http::header::CONTENT_TYPE};
+    use web::refusals::refusal_of;
+
+    #[test]
+    fn a_form_that_is_too_large_is_refused_in_the_language_of_its_reader() {
+        let request =
+            axum::http::Request::post("/quit").header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = request.body(Body::from(format!("how={}", "x".repeat(3 << 20)))).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let refusal = runtime.block_on(async {
+            let mut answer = Fields::from_request(request, &()).await.unwrap_err();
+            refusal_of(&mut answer).await.unwrap()
+        });
+        assert_eq!(refusal.status.as_u16(), 413);
+        for (language, words) in
+            [(Language::English, "nothing was done"), (Language::Japanese, "何も実行していません")]
+        {
+            assert!(refusal.message.text(language).contains(words));
+        }
+    }
 }

@@ -185,7 +185,7 @@ fn ways(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
 
 /// Ends the desk.
 pub(crate) fn quit(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
-    desk.order(Order::End(fields.text("how") == "adjourn"))?;
+    desk.order(Order::End(fields.one_of("how", &["finish", "adjourn"])? == "adjourn"))?;
     let content = html! { h1 { (words.quit()) } p { (words.desk_ends()) } p { (words.begin_desk_again()) } };
     Ok(Page::new(words.quit(), "", content))
 }

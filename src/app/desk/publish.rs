@@ -141,7 +141,7 @@ pub(crate) fn publish(Asked { desk, fields, .. }: Asked) -> Result<Response, Ref
     let name = fields.text("event");
     let alone = desk.0.place.alone();
     let text = desk.text_of(name)?;
-    let listen = match fields.text("is") {
+    let listen = match fields.one_of("is", &["on", "off"])? {
         "off" => None,
         _ => {
             let port = fields.text("port").parse().ok().filter(|port| (1024..).contains(port));

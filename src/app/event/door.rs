@@ -30,6 +30,8 @@ pub const LINE: usize = 16 * 1024;
 const CLIENTS: usize = 8;
 /// Most time for the next request to come, and for an answer to be taken.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Most time until a client has its turn.
+const TURN: Duration = Duration::from_secs(10);
 
 /// The socket of an event in a database, beside the file, wherever a link to it lies. Those of later events than the first end
 /// with their numbers.
@@ -68,15 +70,15 @@ impl Door {
             let fault = DoorError::Name(io::Error::other(error));
             NoDoor { path: database.to_owned(), fault }
         })?;
-        Self::at(&path, event, operations).map_err(|fault| NoDoor { path, fault })
+        Self::at(&path, event, operations, TURN).map_err(|fault| NoDoor { path, fault })
     }
 
-    fn at(path: &Path, event: &str, operations: Operations) -> Result<Self, DoorError> {
+    fn at(path: &Path, event: &str, operations: Operations, turn: Duration) -> Result<Self, DoorError> {
         let (listener, door) = Listener::open(path)?;
         let stop = Arc::<AtomicBool>::default();
         let stopped = stop.clone();
         let event = Arc::<str>::from(event);
-        let work = move || serve(&listener, &event, &operations, &stopped);
+        let work = move || serve(&listener, &event, &operations, (turn, &stopped));
         let thread = thread::Builder::new().name("operator".to_owned()).spawn(work)?;
         Ok(Self { door, stop, thread: Some(thread) })
     }
@@ -102,7 +104,12 @@ pub fn connect(database: &Path, event: Option<&str>) -> io::Result<Stream> {
     door::connect(&path_of(database, event).map_err(io::Error::other)?, database)
 }
 
-fn serve(listener: &Listener, event: &Arc<str>, operations: &Operations, stop: &AtomicBool) {
+fn serve(
+    listener: &Listener,
+    event: &Arc<str>,
+    operations: &Operations,
+    (turn, stop): (Duration, &AtomicBool),
+) {
     // One for this thread, and one for each client.
     let clients = Arc::new(());
     loop {
@@ -115,8 +122,13 @@ fn serve(listener: &Listener, event: &Arc<str>, operations: &Operations, stop: &
             thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if Arc::strong_count(&clients) > CLIENTS {
-            let _gone = send(&client, &Answer::refused("too many operators at once: ask again in a moment"));
+        let (until, is_full) = (Instant::now() + turn, || Arc::strong_count(&clients) > CLIENTS);
+        while is_full() && Instant::now() < until && !stop.load(Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        if is_full() {
+            let why = "too many operators at once: this order was not taken; give it again in a moment";
+            let _gone = send(&client, &Answer::refused(why));
             continue;
         }
         let (event, operations, place) = (event.clone(), operations.clone(), clients.clone());
@@ -208,6 +220,27 @@ mod tests {
         let mut answer = String::new();
         BufReader::new(stream).read_line(&mut answer).unwrap();
         serde_json::from_str(&answer).unwrap()
+    }
+
+    #[test]
+    fn an_order_waits_until_another_client_goes_where_all_places_are_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("cup.db");
+        let head = EventHead { name: "cup", kind: "run", plan: "{}", fingerprint: "{}" };
+        let opening = Journal::open(&database, &head).unwrap();
+        let operations = Operations::new(InForce::default(), opening.sink());
+        let _journal = opening.start(vec![operations.reader()], || ()).unwrap();
+        // A client that is silent goes by itself before so long a turn is over.
+        let path = path_of(&database, Some("cup")).unwrap();
+        let _door = Door::at(&path, "cup", operations.clone(), 100 * PATIENCE).unwrap();
+        let mut idle: Vec<_> = (0..CLIENTS).map(|_| connect(&database, None).unwrap()).collect();
+        let last = connect(&database, None).unwrap();
+        let answer = thread::scope(|scope| {
+            let asking = scope.spawn(|| asked(&last, Some("cup")));
+            drop(idle.pop());
+            asking.join().unwrap()
+        });
+        assert!(answer.ok && operations.is_paused(), "{answer:?}");
     }
 
     #[test]

@@ -209,6 +209,7 @@ impl Hall<'_> {
                     .for_each(|change| self.take(change)),
                 Err(error) => err_line!("{}: {error}", self.directory.display()),
             }
+            self.take_up_reopened();
             self.begin_next(catalogue);
         }
         catalogue.pass_on(&self.shutdown);
@@ -339,6 +340,21 @@ impl Hall<'_> {
         self.admit(&name, terms, text);
     }
 
+    /// Lets events go on that have ended, and of which games were opened again since.
+    fn take_up_reopened(&self) {
+        let has_ended =
+            |event: &&EventOfHall| matches!(event.state, EventState::Over | EventState::Halted(_));
+        let ended: Vec<_> = self.events.lock().values().filter(has_ended).cloned().collect();
+        for mut event in ended {
+            if event.is_reopened() {
+                (event.say)("it goes on: games of it are to be played again");
+                self.begin(&event.name);
+            } else {
+                self.events.change(&event.name, |known| known.seen = event.seen);
+            }
+        }
+    }
+
     /// Reads the file of an event, which waits then, if the file is right. One that is held shows what was played so far.
     fn admit(&self, name: &str, terms: HallEvent, text: Result<String, Faults>) {
         let is_held = terms.held;
@@ -347,7 +363,8 @@ impl Hall<'_> {
             Ok((text, read)) => (text, Ok(read)),
             Err(faults) => (String::new(), Err(faults)),
         };
-        let event = EventOfHall::new(name, text, terms, said_of(name));
+        let mut event = EventOfHall::new(name, text, terms, said_of(name));
+        event.stored = read.as_ref().ok().map(|read| (read.database().to_owned(), read.name().to_owned()));
         self.events.lock().insert(name.to_owned(), event.clone());
         match read {
             Ok(read) if is_held => {

@@ -381,6 +381,7 @@ mod tests {
             counted: 0,
             running: 0,
             closed,
+            ordered: false,
         };
         let meant = |events: &[(&str, bool)], name: Option<&str>| {
             let events: Vec<_> = events.iter().copied().map(event).collect();

@@ -17,7 +17,7 @@ use plan::{ClientConfig, Plan, ServeConfig};
 use platform::programs;
 use referee::sprt::{BY_FAULTS, Verdict};
 use report::{Report, verdict};
-use std::cell::Cell;
+use std::{cell::Cell, path::Path};
 use words::Language;
 
 /// A terminal, where an event is played by a command.
@@ -117,7 +117,7 @@ fn conclude(
         print_how_to_resume(playing.json);
     }
     if finished.halted {
-        err_line!("{}", ways_on(&report));
+        err_line!("{}", ways_on(&report, &finished.plan.database));
     }
     if !finished.interrupted {
         run.keep_pages(playing.http_linger, shutdown)?;
@@ -140,16 +140,17 @@ fn exit(report: &Report, finished: &Finished) -> Exit {
 }
 
 /// Why a halted event cannot be played to its end, and what to do about it.
-pub(crate) fn ways_on(report: &Report) -> String {
+pub(crate) fn ways_on(report: &Report, database: &Path) -> String {
     let mut lines = vec![format!("`{}` is halted and not complete:", printable(report.event.as_bytes()))];
     for halted in &report.halted {
         lines.push(format!("  engine `{}`: {}", printable(halted.name.as_bytes()), halted.reason));
     }
-    lines.push(
-        "  either mend the engine and begin anew with `--fresh`, or go on by the same command with a higher limit: \
-         `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
-            .to_owned(),
-    );
+    let [database, event] = [&*database.to_string_lossy(), report.event.as_str()].map(programs::quoted);
+    lines.push(format!(
+        "if the engine was not at fault itself: `renmei rerun {database} --event {event} --faults` has its lost games played \
+         again, by the same command or by the hall\neither mend the engine and begin anew with `--fresh`, or go on by the \
+         same command with a higher limit: `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
+    ));
     lines.join("\n")
 }
 

@@ -36,6 +36,8 @@ pub struct EventSummary {
     pub running: u64,
     /// True if the event is over.
     pub closed: bool,
+    /// True if an order is the last that happened in it.
+    pub ordered: bool,
 }
 
 /// A game without its moves.
@@ -313,6 +315,7 @@ fn moves_of(conn: &Connection, id: i64, game: GameId) -> rusqlite::Result<Vec<(i
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {
+    let last: Option<String> = row.get(7)?;
     Ok(EventSummary {
         id: EventId(row.get(0)?),
         name: row.get(1)?,
@@ -322,7 +325,8 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {
         players: Vec::new(),
         counted: row::unsigned(row, 5)?,
         running: row::unsigned(row, 6)?,
-        closed: row.get::<_, Option<bool>>(7)?.unwrap_or(false),
+        closed: last.as_deref() == Some("closed"),
+        ordered: last.as_deref() == Some("operation"),
     })
 }
 
@@ -330,7 +334,7 @@ pub(crate) const EVENTS: &str = "
     SELECT e.id, e.name, e.kind, e.created_at, e.plan,
            (SELECT count(*) FROM games g WHERE g.event = e.id AND g.state = 'counted'),
            (SELECT count(*) FROM games g WHERE g.event = e.id AND g.ended_at IS NULL),
-           (SELECT kind = 'closed' FROM log l WHERE l.event = e.id ORDER BY seq DESC LIMIT 1)
+           (SELECT kind FROM log l WHERE l.event = e.id ORDER BY seq DESC LIMIT 1)
     FROM events e ORDER BY e.id";
 
 /// The causes of [`WinBy::is_fault`](referee::WinBy::is_fault). The index `games_of_faults` has the first part of the

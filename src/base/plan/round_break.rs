@@ -48,15 +48,18 @@ impl RoundBreak {
         *self == Self::default()
     }
 
-    /// How long a break lasts that begins at a time in ms since 1970-01-01 UTC, and the time of the day at its end, if it has
-    /// one.
-    pub fn from(&self, now: i64) -> (Duration, Option<&str>) {
+    /// How long a break lasts that begins at a time in ms since 1970-01-01 UTC, and the time at its end, if it has one.
+    pub fn from(&self, now: i64) -> (Duration, Option<String>) {
         match self {
             Self::Lasts(time) => (*time, None),
             Self::Until(times) => {
-                let left = times.iter().map(|(at, text)| ((at - now).rem_euclid(DAY), &**text));
-                let (ms, text) = left.min().unzip();
-                (Duration::from_millis(ms.unwrap_or(0).unsigned_abs()), text)
+                let left = times.iter().map(|(at, text)| ((at - now).rem_euclid(DAY), text));
+                let Some((ms, text)) = left.min() else { return Default::default() };
+                // Its day begins at the midnight of its own offset.
+                let since_midnight = text.split_whitespace().next().and_then(moment);
+                let is_later = matches!(since_midnight, Some(Moment::OfDay(since)) if since < ms);
+                let day = if is_later { " tomorrow" } else { "" };
+                (Duration::from_millis(ms.unsigned_abs()), Some(format!("{text}{day}")))
             }
         }
     }
@@ -77,8 +80,10 @@ mod tests {
             (DAY + hours(4.5) - 1, Duration::from_millis(1), "13:30 +09:00"),
             (hours(4.5), Duration::ZERO, "13:30 +09:00"),
             (hours(23.0), minutes(120), "10:00 +09:00"),
+            (hours(14.0), minutes(660), "10:00 +09:00 tomorrow"),
+            (hours(15.0), minutes(600), "10:00 +09:00"),
         ] {
-            assert_eq!(until.from(now), (left, Some(text)));
+            assert_eq!(until.from(now), (left, Some(text.to_owned())));
         }
         assert!(!until.is_zero() && RoundBreak::default().is_zero());
         assert_eq!(RoundBreak::Lasts(minutes(3)).from(0), (minutes(3), None));

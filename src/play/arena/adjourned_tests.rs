@@ -3,7 +3,7 @@
 use super::*;
 use crate::operations::{
     Done,
-    command::{Command, Side},
+    command::{Command, RuledResult},
 };
 use contest::schedule::{Format, Stage};
 use referee::{
@@ -226,8 +226,10 @@ fn an_adjourned_game_of_an_engine_that_is_replaced_is_given_up_and_the_orders_ab
         let done = dispatcher.join(PlayerId(2), None, "{}".to_owned(), ("op", ""));
         assert_eq!(done.text, "replaced `b` by `c`; adjourned game 1 is given up");
         dispatcher.await_disk().unwrap();
-        let clock = Command::Clock { game: 1, color: Side::White, left: "2s".to_owned() };
-        for order in [Command::PlayOn { game: 1 }, clock] {
+        let clock = Command::Clock { game: 1, color: Color::White, left: "2s".to_owned() };
+        let (again, rule) =
+            (Command::Replay { game: 1 }, Command::Rule { game: 1, result: RuledResult::Draw });
+        for order in [Command::PlayOn { game: 1 }, clock, again, rule] {
             let refused = asked(dispatcher, order, 1).unwrap_err().to_string();
             assert!(refused.starts_with("game 1 is given up: `b` was replaced"), "{refused}");
         }
@@ -242,7 +244,7 @@ fn a_clock_of_whole_seconds_is_set_to_whole_seconds() {
         game(dispatcher, attempt(0), "", &[("7g7f", 0)], STOPPED);
         adjourn(dispatcher, 1, Some(attempt(0)));
         let mut set = |left: &str| {
-            let order = Command::Clock { game: 1, color: Side::White, left: left.to_owned() };
+            let order = Command::Clock { game: 1, color: Color::White, left: left.to_owned() };
             asked(dispatcher, order, 1).map_err(|why| why.to_string())
         };
         assert!(set("1500ms").unwrap_err().contains("counts whole seconds, and `1500ms`"));

@@ -10,7 +10,7 @@ use crate::{
     rulings::{past, unreadable},
 };
 use contest::standings::Standings;
-use journal::{EventHead, EventId, EventSummary, Journal, Moves, Store};
+use journal::{EventHead, EventId, EventSummary, Journal, Moves, Store, StoreError};
 use plan::StoredPlan;
 use referee::{
     entry::{Entry, GameId},
@@ -38,7 +38,10 @@ pub fn carry_out(database: &Path, user: &str, request: &Request) -> Result<Optio
     let plan = StoredPlan::from_json(&event.plan).map_err(|error| Message::of(|_| error.to_string()))?;
     // The event is there: its own plan and fingerprint stay.
     let head = EventHead { name: &event.name, kind: &event.kind, plan: &event.plan, fingerprint: "{}" };
-    let opening = Journal::open(database, &head).map_err(unreadable)?;
+    let opening = Journal::open(database, &head).map_err(|error| match error {
+        StoreError::Running { .. } => Message::of(Language::another_order_has_it),
+        error => unreadable(error),
+    })?;
     let mut standings = Standings::new(&plan.stages, event.players.len()).with_rules(plan.ranking());
     let (mut is_over, mut in_force, mut naming) = (false, InForce::default(), vec![]);
     let mut fold = |stamped: &referee::entry::Stamped| {
@@ -135,8 +138,7 @@ impl Afterwards {
             }
             _ => return refuse(Language::only_corrections_now),
         };
-        let text = action.to_string();
-        Ok(Done { number: self.operations.record(&asked.by, &asked.reason, undoes, action), text })
+        Ok(self.operations.record(&asked.by, &asked.reason, undoes, action))
     }
 }
 
@@ -233,11 +235,16 @@ mod tests {
         ordered(&database, r#"{"disqualify":{"player":"a"}}"#).unwrap().unwrap();
         assert_eq!(table(&database).0, ["0.0", "0.0", "0.0"]);
         ordered(&database, r#"{"place":{"player":"b","above":"c"}}"#).unwrap().unwrap();
-        for (player, above) in [("b", "c"), ("c", "b")] {
+        let place = |player: &str, above: &str| {
             let order = format!(r#"{{"place":{{"player":"{player}","above":"{above}"}}}}"#);
-            let again = ordered(&database, &order).unwrap_err();
-            assert!(again.ends_with("or placed already; `undo` takes a place back"), "{again}");
+            ordered(&database, &order)
+        };
+        for (player, above) in [("b", "c"), ("c", "b")] {
+            let again = place(player, above).unwrap_err();
+            assert!(again.starts_with("`b` is placed above `c` already, itself"), "{again}");
+            assert!(again.ends_with("`undo` takes a place back"), "{again}");
         }
+        assert!(place("b", "b").unwrap_err().contains("name two players"));
         let again = ordered(&database, r#"{"disqualify":{"player":"a"}}"#).unwrap_err();
         assert!(again.contains("already; `undo 7` takes"), "{again}");
         ordered(&database, r#"{"undo":{"number":7}}"#).unwrap().unwrap();
@@ -278,7 +285,8 @@ mod tests {
         let event = Store::read(&over).unwrap().events().unwrap().remove(0);
         let head = EventHead { name: "cup", kind: "run", plan: &event.plan, fingerprint: "{}" };
         let _open = Journal::open(&over, &head).unwrap();
-        assert!(ordered(&over, order).is_err(), "another process has its lock");
+        let refused = ordered(&over, order).unwrap_err();
+        assert!(refused.contains("perhaps for another order: nothing was changed"), "{refused}");
         assert_eq!(table(&over).0[0], "2.0");
     }
 }

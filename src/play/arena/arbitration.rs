@@ -24,9 +24,11 @@ pub(crate) struct Bench<'a> {
 }
 
 /// A game that is over.
-#[derive(Clone, Copy)]
-pub(crate) struct Past {
+#[derive(Clone, Copy, Debug)]
+pub struct Past {
+    /// Its place in the schedule.
     pub pairing: Pairing,
+    /// What it counts as.
     pub outcome: Outcome,
 }
 
@@ -64,11 +66,7 @@ impl Bench<'_> {
             }
             Command::Place { player, above } => {
                 let [(player, name), (below, other)] = [self.entrant(player)?, self.entrant(above)?];
-                let ranking = self.standings.ranking(stage.into());
-                let rank = |of| ranking.iter().find(|row| row.player == of).map(|row| row.rank);
-                if player == below || rank(player).is_none() || rank(player) != rank(below) {
-                    return refuse(|words| words.not_level(&name, &other));
-                }
+                self.may_place([(player, &name), (below, &other)], stage)?;
                 Action::Placed { player, name, below, other, stage, holds: true }
             }
             Command::Withdraw { .. } | Command::Return { .. }
@@ -95,6 +93,26 @@ impl Bench<'_> {
             Command::Bye { player, round } => self.bye(player, *round)?,
             _ => return refuse(|_| "not an order about a player"),
         })
+    }
+
+    /// Refuses to place a player above another where play, or an earlier decision, has their order.
+    fn may_place(&self, players: [(PlayerId, &str); 2], stage: u8) -> Result<(), Message> {
+        let [(player, name), (below, other)] = players;
+        if player == below {
+            return refuse(Language::needs_two_players);
+        }
+        let places = self.standings.arbitration().places(stage);
+        let mut placed = [players, [players[1], players[0]]].into_iter();
+        if let Some([above, under]) = placed.find(|pair| places.contains(&pair.map(|(player, _)| player))) {
+            return refuse(|words| words.placed_already(above.1, under.1));
+        }
+        let ranking = self.standings.ranking(stage.into());
+        let row = |(of, name)| ranking.iter().find(|row| row.player == of).ok_or(name);
+        match players.map(row) {
+            [Ok(one), Ok(two)] if one.compare_played(two).is_eq() => Ok(()),
+            [Ok(_), Ok(_)] => refuse(|words| words.not_level(name, other)),
+            [Err(name), _] | [_, Err(name)] => refuse(|words| words.not_in_this_stage(name)),
+        }
     }
 
     /// Refuses an order about a player whose disqualification would have to be taken back first.
@@ -202,10 +220,12 @@ impl Bench<'_> {
             let finished = self.standings.finished(pairing.stage.into());
             let is_played = finished.is_some_and(|finished| finished.contains(pairing.index));
             let is_final = was.is_left_out() || self.handed_out.is_none() && !is_played;
-            return refuse(|words| match (words.outcome(was), is_played) {
+            let replaced = self.replaced(&pairing);
+            return refuse(|words| match (words.outcome(was), &replaced) {
                 (was, _) if is_final => words.does_not_count(game.0, &was),
-                (was, true) => words.another_was_played(game.0, &was),
-                (was, false) => words.another_is_to_be_played(game.0, &was),
+                (was, _) if is_played => words.another_was_played(game.0, &was),
+                (_, Some(name)) => words.given_up(game.0, name),
+                (was, None) => words.another_is_to_be_played(game.0, &was),
             });
         }
         if let Some(why) = self.forbids_change(&pairing) {

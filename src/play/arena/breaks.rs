@@ -25,7 +25,7 @@ impl Break {
     /// A game has ended, now and at this time in ms since 1970-01-01 UTC.
     pub fn begin(&mut self, now: Instant, at: i64) {
         let (lasts, time) = self.rule.from(at);
-        (self.end, self.time) = (Some(now + lasts), time.map(str::to_owned));
+        (self.end, self.time) = (Some(now + lasts), time);
     }
 
     pub fn is_over(&self, now: Instant) -> bool {
@@ -69,5 +69,8 @@ mod tests {
         assert!(!rest.is_over(at(299)) && rest.is_over(at(300)));
         let words = rest.words((0, 2), 1, at(60));
         assert_eq!(words.as_deref(), Some("round 2 begins at 12:45 +09:00, in 240 s"));
+        rest.begin(at(0), 13_500_001);
+        let words = rest.words((0, 3), 1, at(0));
+        assert_eq!(words.as_deref(), Some("round 3 begins at 12:45 +09:00 tomorrow, in 86400 s"));
     }
 }

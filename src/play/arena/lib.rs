@@ -39,7 +39,9 @@ pub mod turnstile;
 mod watchdog;
 pub mod worker;
 
+pub use arbitration::Past;
 pub use error::{CannotPlay, IdentityError, IdentityFault, NoFile, NotRead, PlayFault, Unplayed};
+pub use rulings::past;
 pub use shutdown::Shutdown;
 
 /// Shows a line to the people who follow an event, wherever they do.

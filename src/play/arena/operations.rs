@@ -23,13 +23,14 @@ use parking_lot::{Condvar, Mutex};
 use referee::{
     Outcome,
     entry::{Entry, GameId, PlayerId, Stamped},
-    operation::{Action, InForce, NamedGame, Operation, Whom},
+    operation::{Action, InForce, NamedGame, NoInverse, Operation, Whom},
     sink::Sink,
 };
 use request::{
     Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedEntrant, ListedPlayer, Request,
 };
 use std::{
+    convert::Infallible,
     fmt,
     sync::{
         Arc,
@@ -174,6 +175,8 @@ struct Shared {
     order: Mutex<()>,
     /// Held while the file of the event is read again and its newcomers join.
     reloading: Mutex<()>,
+    /// Held while an appeal is filed or decided on.
+    appealing: Mutex<()>,
     state: Mutex<State>,
     committed: Condvar,
     interventions: Arc<Interventions>,
@@ -210,6 +213,7 @@ impl Operations {
             sink,
             order: Mutex::default(),
             reloading: Mutex::default(),
+            appealing: Mutex::default(),
             state: Mutex::new(state),
             committed: Condvar::new(),
             interventions: Arc::default(),
@@ -295,16 +299,15 @@ impl Operations {
 
     /// The machines that get no more games, each with the reason.
     pub fn dropped_machines(&self) -> Vec<(String, String)> {
-        let state = self.0.state.lock();
-        let reason = |by: Option<&Operation>| by.map_or_else(String::new, |by| by.reason.clone());
-        state.in_force.dropped_machines().map(|(name, by)| (name.to_owned(), reason(by))).collect()
+        let named = |(name, by): (&str, &Operation)| (name.to_owned(), by.reason.clone());
+        self.in_force(|in_force| in_force.dropped_machines().map(named).collect())
     }
 
-    /// The last operations, the newest first, each with whether it was taken back.
-    pub fn recent(&self, most: usize) -> Vec<(Operation, bool)> {
+    /// The last operations, the newest first, each with the reason why it cannot be taken back.
+    pub fn recent(&self, most: usize) -> Vec<(Operation, Option<NoInverse>)> {
         let in_force = &self.0.state.lock().in_force;
         let recent = in_force.operations().iter().rev().take(most);
-        recent.map(|operation| (operation.clone(), in_force.is_undone(operation.number))).collect()
+        recent.map(|operation| (operation.clone(), in_force.inverse(operation.number).err())).collect()
     }
 
     /// A reader of committed entries, for the journal.
@@ -326,8 +329,8 @@ impl Operations {
         self.0.committed.notify_all();
     }
 
-    /// Records an operation; returns its number.
-    pub fn record(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> u64 {
+    /// Records an operation.
+    pub fn record(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Done {
         self.record_by(by, reason, undoes, action, |entry| self.0.sink.happened(entry))
     }
 
@@ -336,11 +339,10 @@ impl Operations {
     /// # Errors
     /// When it is not after a while.
     pub fn note(&self, by: &str, reason: &str, action: Action) -> Result<(), Message> {
-        let number = self.record(by, reason, None, action);
-        self.await_commit(number)
+        self.await_commit(self.record(by, reason, None, action).number)
     }
 
-    /// Records an operation by handing its entry to `happened`; returns its number.
+    /// Records an operation by handing its entry to `happened`.
     pub fn record_by(
         &self,
         by: &str,
@@ -348,20 +350,33 @@ impl Operations {
         undoes: Option<u64>,
         action: Action,
         happened: impl FnOnce(Entry),
-    ) -> u64 {
+    ) -> Done {
+        let decide = |_: &InForce| Ok::<_, Infallible>(action);
+        let Ok(done) = self.record_if((by, reason, undoes), decide, happened);
+        done
+    }
+
+    /// Records what `decide` makes of what is in force, if it does not refuse: nothing is recorded in between, so that of
+    /// equal orders at once the later ones hear that it is so already.
+    fn record_if<E>(
+        &self,
+        (by, reason, undoes): (&str, &str, Option<u64>),
+        decide: impl FnOnce(&InForce) -> Result<Action, E>,
+        happened: impl FnOnce(Entry),
+    ) -> Result<Done, E> {
         let order = self.0.order.lock();
         let operation = {
             let mut state = self.0.state.lock();
-            let number = state.in_force.next();
+            let (action, number) = (decide(&state.in_force)?, state.in_force.next());
             let (by, reason) = (by.to_owned(), reason.to_owned());
             let operation = Operation { number, by, reason, undoes, action };
             state.in_force.fold(&operation);
             operation
         };
-        let number = operation.number;
+        let done = Done { number: operation.number, text: operation.action.to_string() };
         happened(Entry::Operator(Box::new(operation)));
         drop(order);
-        number
+        Ok(done)
     }
 
     /// Carries a request out, for a person whom the system calls `user`, and answers when it is on the disk. Waits for
@@ -381,38 +396,32 @@ impl Operations {
         if request.command == Command::List {
             return Ok(Answer { ok: true, list: Some(Box::new(self.list())), ..Answer::default() });
         }
-        let done = self.operate(&by, reason, &request.command)?;
-        self.await_commit(done.number)?;
-        Ok(Answer { ok: true, text: done.text, operation: Some(done.number), ..Answer::default() })
+        let Done { number, mut text } = self.operate(&by, reason, &request.command)?;
+        self.await_commit(number)?;
+        if let Command::Undo { number } = request.command {
+            text += &format!(", which takes back operation {number}");
+        }
+        Ok(Answer { ok: true, text, operation: Some(number), ..Answer::default() })
     }
 
     fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, Message> {
-        let record = |action: Action| Ok(self.recorded(by, reason, None, action));
+        let record = |action: Action| Ok(self.record(by, reason, None, action));
         match command {
             Command::List => refuse(|_| "nothing to record"),
-            Command::Pause if self.is_paused() => refuse(Language::paused_already),
-            Command::Pause => self.switch(by, reason, None, Action::Paused),
-            Command::Resume if !self.is_paused() => refuse(Language::not_paused),
-            Command::Resume => self.switch(by, reason, None, Action::Resumed),
-            Command::CloseRegistration | Command::OpenRegistration => self.registration(by, reason, command),
+            Command::Pause | Command::Resume | Command::Unban { .. } | Command::Unmute { .. } => {
+                self.switch(by, reason, command)
+            }
+            Command::CloseRegistration | Command::OpenRegistration => match self.host() {
+                Ok(host) if host.is_open() => self.switch(by, reason, command),
+                _ => refuse(Language::no_registration),
+            },
             Command::Kick { name } => self.kick(by, reason, name),
             Command::Ban { whom } => self.ban_whom(by, reason, whom),
-            Command::Unban { whom } => {
-                let whom = meant(whom)?;
-                match self.in_force(|in_force| in_force.bans().any(|(banned, _)| *banned == whom)) {
-                    true => record(Action::Unbanned { whom }),
-                    false => refuse(|words| words.not_banned(&whom.to_string())),
-                }
-            }
             Command::Mute { name } => {
                 self.host()?;
                 let name = player_name(name)?;
                 record(Action::Muted { name })
             }
-            Command::Unmute { name } if !self.in_force(|in_force| in_force.is_muted(name)) => {
-                refuse(|words| words.not_muted(&printable(name.as_bytes())))
-            }
-            Command::Unmute { name } => record(Action::Unmuted { name: name.clone() }),
             Command::DeleteBuoy { name } => {
                 if !self.host()?.delete_buoy(name) {
                     return refuse(|words| words.no_buoy(&printable(name.as_bytes())));
@@ -458,35 +467,23 @@ impl Operations {
         self.0.state.lock().host.clone().ok_or_else(|| Message::of(Language::no_network))
     }
 
-    /// Pauses or resumes, and wakes those who begin games.
-    fn switch(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Result<Done, Message> {
-        let done = self.recorded(by, reason, undoes, action);
+    /// Switches something on or off, and wakes those who begin games where it is a pause.
+    fn switch(&self, by: &str, reason: &str, command: &Command) -> Result<Done, Message> {
+        let undoes = if let Command::Undo { number } = command { Some(*number) } else { None };
+        let mut is_pause = false;
+        let decide = |in_force: &InForce| {
+            let action = switched(in_force, command)?;
+            is_pause = matches!(action, Action::Paused | Action::Resumed);
+            Ok::<_, Message>(action)
+        };
+        let done = self.record_if((by, reason, undoes), decide, |entry| self.0.sink.happened(entry))?;
         let (games, host) = {
             let state = self.0.state.lock();
             (state.games.clone(), state.host.clone())
         };
-        games.iter().for_each(|desk| desk.changed());
-        host.iter().for_each(|desk| desk.changed());
+        games.iter().filter(|_| is_pause).for_each(|desk| desk.changed());
+        host.iter().filter(|_| is_pause).for_each(|desk| desk.changed());
         Ok(done)
-    }
-
-    /// Records an action that the operator's thread has carried out.
-    fn recorded(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Done {
-        let text = action.to_string();
-        Done { number: self.record(by, reason, undoes, action), text }
-    }
-
-    fn registration(&self, by: &str, reason: &str, command: &Command) -> Result<Done, Message> {
-        if !self.host().is_ok_and(|host| host.is_open()) {
-            return refuse(Language::no_registration);
-        }
-        let close = *command == Command::CloseRegistration;
-        match (close, self.in_force(InForce::registration_is_closed)) {
-            (true, true) => refuse(Language::registration_closed_already),
-            (false, false) => refuse(Language::registration_open_already),
-            (true, false) => self.switch(by, reason, None, Action::RegistrationClosed),
-            (false, true) => self.switch(by, reason, None, Action::RegistrationOpened),
-        }
     }
 
     /// Puts an announcement on record, where pages and reports show it, and tells it to who is connected in the extended
@@ -496,7 +493,7 @@ impl Operations {
         if text.is_empty() {
             return refuse(Language::announcement_needs_words);
         }
-        let done = self.recorded(by, reason, None, Action::Announced { text: text.to_owned() });
+        let done = self.record(by, reason, None, Action::Announced { text: text.to_owned() });
         self.tell(None, &format!("##[OPERATOR] {text}\n"));
         Ok(done)
     }
@@ -507,8 +504,8 @@ impl Operations {
         if kicked == 0 {
             return refuse(|words| words.player_not_here(&name));
         }
-        let number = self.record(by, reason, None, Action::Kicked { name: name.clone() });
-        Ok(Done { number, text: format!("kicked `{name}`{}", of_games(playing)) })
+        let Done { number, text } = self.record(by, reason, None, Action::Kicked { name });
+        Ok(Done { number, text: text + of_games(playing) })
     }
 
     fn ban_whom(&self, by: &str, reason: &str, whom: &str) -> Result<Done, Message> {
@@ -517,10 +514,10 @@ impl Operations {
             player_name(name)?;
         }
         // On record first: whoever is sent away finds the door closed.
-        let number = self.record(by, reason, None, Action::Banned { whom: whom.clone() });
+        let Done { number, text } = self.record(by, reason, None, Action::Banned { whom: whom.clone() });
         let (kicked, playing) = host.kick(&whom, &sent_away(reason));
         let here = if kicked == 0 { String::new() } else { format!("; {kicked} of them sent away") };
-        Ok(Done { number, text: format!("banned `{whom}`{here}{}", of_games(playing)) })
+        Ok(Done { number, text: format!("{text}{here}{}", of_games(playing)) })
     }
 
     fn swap(
@@ -533,7 +530,7 @@ impl Operations {
         let (host, out, substitute) = (self.host()?, player_name(out)?, player_name(substitute)?);
         let (player, renamed) = host.swap(&out, &substitute)?;
         let action = Action::Swapped { player, out: out.clone(), substitute };
-        let done = self.recorded(by, reason, undoes, action);
+        let done = self.record(by, reason, undoes, action);
         self.0.sink.happened(renamed);
         host.kick(&Whom::Name(out), &sent_away(reason));
         host.tell(None, &format!("##[OPERATOR] {}\n", done.text));
@@ -542,6 +539,7 @@ impl Operations {
 
     /// Puts an appeal on record, if so many may wait. Who appeals has one for a game at a time.
     fn appeal(&self, by: &str, reason: &str, game: GameId) -> Result<Done, Message> {
+        let _alone = self.0.appealing.lock();
         {
             let state = self.0.state.lock();
             if state.in_force.appeals().any(|(appeal, of)| of == game && appeal.by == by) {
@@ -556,6 +554,7 @@ impl Operations {
 
     /// Decides on an appeal: carries out what follows, and then puts the answer on record.
     fn answer(&self, by: &str, reason: &str, appeal: u64, decision: Decision) -> Result<Done, Message> {
+        let _alone = self.0.appealing.lock();
         let waits = |in_force: &InForce| {
             let (waits, _) = in_force.appeals().find(|(waits, _)| waits.number == appeal)?;
             Some(waits.action.clone())
@@ -572,11 +571,8 @@ impl Operations {
         let follows = follows.map(|order| self.ask_games(by, reason, game, order)).transpose()?;
         let upheld = decision != Decision::Dismissed;
         let action = Action::AppealAnswered { appeal, game: named, was, upheld };
-        let text = match follows {
-            Some(done) => format!("{action}; {}", done.text),
-            None => action.to_string(),
-        };
-        let number = self.record(by, reason, None, action);
+        let Done { number, mut text } = self.record(by, reason, None, action);
+        follows.iter().for_each(|done| text += &format!("; {}", done.text));
         self.tell(Some(game), &format!("##[OPERATOR] {text}\n"));
         Ok(Done { number, text })
     }
@@ -598,7 +594,7 @@ impl Operations {
             | Action::Withdrawn { .. }
             | Action::PairingGiven { .. }
             | Action::ByeGiven { .. } => self.ask_games(by, reason, GameId(0), Command::Undo { number }),
-            action => self.switch(by, reason, Some(number), action),
+            _ => self.switch(by, reason, &Command::Undo { number }),
         }
     }
 
@@ -625,8 +621,7 @@ impl Operations {
     /// # Errors
     /// Why nothing does.
     pub fn inverse(&self, number: u64) -> Result<Action, Message> {
-        let inverse = self.in_force(|in_force| in_force.inverse(number));
-        inverse.map_err(|why| Message::of(|words| words.no_inverse(&why)))
+        self.in_force(|in_force| inverse(in_force, number))
     }
 
     fn ask_games(&self, by: &str, reason: &str, game: GameId, order: Command) -> Result<Done, Message> {
@@ -674,11 +669,11 @@ impl Operations {
             by: appeal.by.clone(),
             reason: appeal.reason.clone(),
         });
-        let ban = |whom: String, operation: Option<&Operation>| ListedBan {
+        let ban = |whom: String, Operation { number, by, reason, .. }: &Operation| ListedBan {
             whom,
-            operation: operation.map_or(0, |operation| operation.number),
-            by: operation.map_or_else(String::new, |operation| operation.by.clone()),
-            reason: operation.map_or_else(String::new, |operation| operation.reason.clone()),
+            operation: *number,
+            by: by.clone(),
+            reason: reason.clone(),
         };
         let bans = in_force.bans().map(|(whom, operation)| ban(whom.to_string(), operation));
         let adjourned = in_force.held().map(|(game, pairing)| {
@@ -717,6 +712,38 @@ impl Operations {
     }
 }
 
+/// What an order to switch something comes to while this is in force.
+fn switched(in_force: &InForce, command: &Command) -> Result<Action, Message> {
+    let (is_paused, is_closed) = (in_force.is_paused(), in_force.registration_is_closed());
+    Ok(match command {
+        Command::Pause if is_paused => return refuse(Language::paused_already),
+        Command::Pause => Action::Paused,
+        Command::Resume if !is_paused => return refuse(Language::not_paused),
+        Command::Resume => Action::Resumed,
+        Command::CloseRegistration if is_closed => return refuse(Language::registration_closed_already),
+        Command::CloseRegistration => Action::RegistrationClosed,
+        Command::OpenRegistration if !is_closed => return refuse(Language::registration_open_already),
+        Command::OpenRegistration => Action::RegistrationOpened,
+        Command::Unban { whom } => {
+            let whom = meant(whom)?;
+            if !in_force.bans().any(|(banned, _)| *banned == whom) {
+                return refuse(|words| words.not_banned(&whom.to_string()));
+            }
+            Action::Unbanned { whom }
+        }
+        Command::Unmute { name } if !in_force.is_muted(name) => {
+            return refuse(|words| words.not_muted(&printable(name.as_bytes())));
+        }
+        Command::Unmute { name } => Action::Unmuted { name: name.clone() },
+        Command::Undo { number } => inverse(in_force, *number)?,
+        _ => return refuse(|_| "nothing to switch"),
+    })
+}
+
+fn inverse(in_force: &InForce, number: u64) -> Result<Action, Message> {
+    in_force.inverse(number).map_err(|why| Message::of(|words| words.no_inverse(&why)))
+}
+
 /// A text of a person, if it can be shown as it is.
 fn checked(what: Phrase, text: &str) -> Result<&str, Message> {
     let text = text.trim();
@@ -750,5 +777,60 @@ fn of_games(playing: usize) -> &'static str {
     match playing {
         0 => "",
         _ => "; a game of theirs goes on as after a lost connection, by the grace time of the host",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::sink::SideRecord;
+    use std::{sync::Barrier, thread};
+
+    #[derive(Debug)]
+    struct Nowhere;
+
+    impl Sink for Nowhere {
+        fn happened(&self, _: Entry) {}
+
+        fn keep(&self, _: SideRecord) {}
+    }
+
+    #[test]
+    fn of_equal_orders_at_once_one_is_done_and_the_others_hear_that_it_is_so_already() {
+        let operations = Operations::new(InForce::default(), Arc::new(Nowhere));
+        let order = |command: &Command, number: usize| {
+            let barrier = Barrier::new(number);
+            thread::scope(|scope| {
+                let give = || {
+                    barrier.wait();
+                    operations.operate("kai", "", command).map_err(|why| why.to_string())
+                };
+                let orders: Vec<_> = (0..number).map(|_| scope.spawn(give)).collect();
+                orders.into_iter().map(|order| order.join().unwrap()).collect::<Vec<_>>()
+            })
+        };
+        for round in 0..200 {
+            let command = if round % 2 == 0 { Command::Pause } else { Command::Resume };
+            let answers = order(&command, 3);
+            assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1, "{answers:?}");
+        }
+        let on_record = operations.in_force(|in_force| in_force.operations().len());
+        assert_eq!(on_record, 200);
+    }
+
+    #[test]
+    fn an_undo_says_what_it_took_back_and_a_stale_one_leaves_the_later_order() {
+        let operations = Operations::new(InForce::default(), Arc::new(Nowhere));
+        let order = |command| operations.operate("kai", "", &command).map_err(|why| why.to_string());
+        for (command, number) in [(Command::Pause, 1), (Command::Resume, 2), (Command::Pause, 3)] {
+            assert_eq!(order(command).unwrap().number, number);
+        }
+        let stale = order(Command::Undo { number: 1 }).unwrap_err();
+        assert!(stale.starts_with("operation 1 is no longer in effect: operation 3 decided"), "{stale}");
+        assert!(operations.is_paused());
+        order(Command::Undo { number: 3 }).unwrap();
+        assert!(!operations.is_paused());
+        let again = order(Command::Undo { number: 4 }).unwrap_err();
+        assert!(again.contains("operation 4 took back operation 3"), "{again}");
     }
 }

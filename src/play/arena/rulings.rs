@@ -63,7 +63,7 @@ impl Dispatcher<'_> {
                 action.map(|action| self.decided(&asked, Some(*number), action))
             }
             Command::PlayOn { .. } => self.release(&asked, |game| Action::PlayedOn { game }),
-            Command::Clock { color, left, .. } => self.set_clock(&asked, (*color).into(), left.trim()),
+            Command::Clock { color, left, .. } => self.set_clock(&asked, *color, left.trim()),
             Command::Replay { .. } if self.operations.is_held(game) => {
                 self.release(&asked, |game| Action::Restarted { game })
             }
@@ -105,14 +105,13 @@ impl Dispatcher<'_> {
             (_, None) => refuse(|words| words.could_not_be_played(game.0)),
             (&Command::Adjourn { hold, .. }, Some(STOPPED)) => {
                 let held = hold.then_some(*pairing);
-                let text = format!("adjourned {named}; it is played on from its position");
-                let number = self.operated(&asked, None, Action::Adjourned { game: named, held });
+                let done = self.done(&asked, None, Action::Adjourned { game: named, held });
                 let again = match (hold, self.operations.is_paused()) {
                     (true, _) => "when `play-on` says so",
                     (false, true) => "when the event is resumed",
                     (false, false) => "at once",
                 };
-                Ok(Done { number, text: format!("{text} {again}") })
+                Ok(Done { text: format!("{}; it is played on from its position {again}", done.text), ..done })
             }
             (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => Ok(self.done(
                 &asked,
@@ -251,19 +250,17 @@ impl Dispatcher<'_> {
     }
 
     /// Records an operation in the order in which this dispatcher folds entries.
-    fn operated(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> u64 {
+    pub(crate) fn done(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
         let operations = self.operations.clone();
         operations.record_by(&asked.by, &asked.reason, undoes, action, |entry| self.happened(entry))
-    }
-
-    pub(crate) fn done(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
-        let text = action.to_string();
-        Done { number: self.operated(asked, undoes, action), text }
     }
 }
 
 /// A game that is over, as the database has it.
-pub(crate) fn past(database: &Path, event: EventId, game: GameId) -> Result<Past, Message> {
+///
+/// # Errors
+/// When the game is not over or does not count any more, or the database cannot be read.
+pub fn past(database: &Path, event: EventId, game: GameId) -> Result<Past, Message> {
     let found = Store::read(database).and_then(|store| store.game(event, game));
     let Some(FullGame { row, .. }) = found.map_err(unreadable)? else {
         return refuse(|words| words.no_game_in_event(game.0));
@@ -271,7 +268,7 @@ pub(crate) fn past(database: &Path, event: EventId, game: GameId) -> Result<Past
     match row.outcome {
         Some(_) if row.replayed => refuse(|words| words.is_played_again(game.0)),
         Some(outcome) => Ok(Past { pairing: row.pairing, outcome }),
-        None => refuse(|words| words.just_ended(game.0)),
+        None => refuse(|words| words.not_over(game.0)),
     }
 }
 

@@ -6,11 +6,14 @@ use super::{
     mailbox::Message,
     presence::{LoginId, Player, Status},
 };
-use arena::operations::{
-    Asked, Done, GamesDesk, HostDesk, Intervention, Operations, command::Command, request::ListedPlayer,
+use arena::{
+    Past,
+    operations::{
+        Asked, Done, GamesDesk, HostDesk, Intervention, Operations, command::Command, request::ListedPlayer,
+    },
 };
 use contest::schedule::Pairing;
-use journal::{EventId, GameRow, Store};
+use journal::{EventId, Store};
 use notation::csa::game_name::{GameName, Wish};
 use parking_lot::Mutex;
 use plan::http::is_private;
@@ -217,7 +220,8 @@ impl LeagueGames {
 
     /// Carries out an order about a game that is over.
     fn answer_past(&self, asked: Asked) {
-        let done = self.past(asked.game).and_then(|(pairing, was)| {
+        let past = arena::past(&self.database, self.event, asked.game);
+        let done = past.and_then(|Past { pairing, outcome: was }| {
             let done = self.correct(&asked, pairing, was);
             done.map_err(|why| self.operations.about(&why, asked.game, &pairing, was))
         });
@@ -259,17 +263,7 @@ impl LeagueGames {
     }
 
     fn done(&self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
-        let text = action.to_string();
-        Done { number: self.operations.record(&asked.by, &asked.reason, undoes, action), text }
-    }
-
-    fn past(&self, game: GameId) -> Result<(Pairing, Outcome), words::Message> {
-        let found = Store::read(&self.database).and_then(|store| store.game(self.event, game));
-        match found.map_err(|error| words::Message::of(|_| error.to_string()))?.map(|game| game.row) {
-            Some(GameRow { pairing, outcome: Some(outcome), .. }) => Ok((pairing, outcome)),
-            Some(_) => refuse(|words| words.not_over(game.0)),
-            None => refuse(|words| words.no_game_in_event(game.0)),
-        }
+        self.operations.record(&asked.by, &asked.reason, undoes, action)
     }
 }
 

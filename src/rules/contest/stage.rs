@@ -215,6 +215,11 @@ impl Stage {
         }
     }
 
+    /// True if so many half points are those of a bye that a player was given, and not by the rules of pairing.
+    pub fn is_half_bye(&self, half_points: u8) -> bool {
+        (1..2 * self.encounter_games()).contains(&half_points.into())
+    }
+
     /// Number of times that a cycle goes through its encounters: where the games of an encounter are pairs, a pair of each
     /// encounter is played before the next, so that a table in between compares players who have played alike.
     pub(crate) fn passes(&self) -> u64 {

@@ -219,8 +219,7 @@ impl Standings {
 
     /// True if so many half points are those of a bye that a player was given, and not by the rules of pairing.
     pub fn is_half_bye(&self, stage: usize, half_points: u8) -> bool {
-        let by_rule = self.stages.get(stage).map_or(0, |stage| 2 * stage.encounter_games());
-        (1..by_rule).contains(&half_points.into())
+        self.stages.get(stage).is_some_and(|stage| stage.is_half_bye(half_points))
     }
 
     /// True if a player of the game is disqualified, so that it counts for nobody.
@@ -441,8 +440,7 @@ impl Standings {
         let disqualified = self.arbitration.disqualified(round);
         let mut penalties = self.arbitration.penalties(at);
         penalties.retain(|player, _| !disqualified.contains(player));
-        let decided =
-            TableDecisions { penalties, disqualified, places: self.arbitration.places(at).collect() };
+        let decided = TableDecisions { penalties, disqualified, places: self.arbitration.places(at) };
         let entrants = self.entrants(stage);
         let out = &decided.disqualified;
         if out.is_empty() || matches!(here.format, Format::Knockout { .. }) {

@@ -10,7 +10,7 @@ use crate::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt,
+    fmt, mem,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     str::FromStr,
     time::Duration,
@@ -329,40 +329,47 @@ impl Action {
             | Self::Replayed { game, .. }
             | Self::Appealed { game, .. }
             | Self::AppealAnswered { game, .. } => Some(game.game),
-            Self::Paused | Self::Resumed | Self::Announced { .. } | Self::BuoyDeleted { .. } => None,
-            Self::RegistrationClosed | Self::RegistrationOpened => None,
-            Self::RegistrationApproved { .. } | Self::RegistrationRefused { .. } => None,
-            Self::Kicked { .. } | Self::Banned { .. } | Self::Unbanned { .. } => None,
-            Self::Muted { .. } | Self::Unmuted { .. } | Self::Paired { .. } | Self::Swapped { .. } => None,
-            Self::Penalised { .. } | Self::Disqualified { .. } | Self::Placed { .. } => None,
-            Self::Withdrawn { .. } | Self::PairingGiven { .. } | Self::ByeGiven { .. } => None,
-            Self::Joined { .. } | Self::MachineReadmitted { .. } | Self::MachineDropped { .. } => None,
+            _ => None,
         }
     }
 
-    /// What takes back a decision about a player, as of the same round.
+    /// What it decides, where a later decision of the same ends its effect.
+    fn matter(&self) -> Option<(&'static str, String)> {
+        Some(match self {
+            Self::Paused | Self::Resumed => ("pause", String::new()),
+            Self::RegistrationClosed | Self::RegistrationOpened => ("registration", String::new()),
+            Self::Banned { whom } | Self::Unbanned { whom } => ("ban", whom.to_string()),
+            Self::Muted { name } | Self::Unmuted { name } => ("mute", name.clone()),
+            Self::Swapped { player, .. } => ("place", player.0.to_string()),
+            Self::Withdrawn { player, .. } => ("withdrawal", player.0.to_string()),
+            Self::Ruled { game, .. } | Self::Replayed { game, .. } => ("result", game.game.0.to_string()),
+            _ => return None,
+        })
+    }
+
+    /// What takes it back, a decision about a player as of the same round.
     fn taken_back(&self) -> Option<Self> {
-        match self.clone() {
-            Self::Penalised { player, name, points, stage, round } => {
-                Some(Self::Penalised { player, name, points: -points, stage, round })
-            }
-            Self::Disqualified { player, name, stage, round, holds } => {
-                Some(Self::Disqualified { player, name, stage, round, holds: !holds })
-            }
-            Self::Placed { player, name, below, other, stage, holds } => {
-                Some(Self::Placed { player, name, below, other, stage, holds: !holds })
-            }
-            Self::Withdrawn { player, name, stage, round, holds } => {
-                Some(Self::Withdrawn { player, name, stage, round, holds: !holds })
-            }
-            Self::PairingGiven { players, black, white, stage, round, holds } => {
-                Some(Self::PairingGiven { players, black, white, stage, round, holds: !holds })
-            }
-            Self::ByeGiven { player, name, stage, round, holds } => {
-                Some(Self::ByeGiven { player, name, stage, round, holds: !holds })
-            }
-            _ => None,
+        let mut back = self.clone();
+        match &mut back {
+            Self::Paused => return Some(Self::Resumed),
+            Self::Resumed => return Some(Self::Paused),
+            Self::RegistrationClosed => return Some(Self::RegistrationOpened),
+            Self::RegistrationOpened => return Some(Self::RegistrationClosed),
+            Self::Banned { whom } => return Some(Self::Unbanned { whom: whom.clone() }),
+            Self::Unbanned { whom } => return Some(Self::Banned { whom: whom.clone() }),
+            Self::Muted { name } => return Some(Self::Unmuted { name: name.clone() }),
+            Self::Unmuted { name } => return Some(Self::Muted { name: name.clone() }),
+            Self::Swapped { out, substitute, .. } => mem::swap(out, substitute),
+            Self::Ruled { was: Some(was), outcome, .. } => mem::swap(was, outcome),
+            Self::Penalised { points, .. } => *points = -*points,
+            Self::Disqualified { holds, .. }
+            | Self::Placed { holds, .. }
+            | Self::Withdrawn { holds, .. }
+            | Self::PairingGiven { holds, .. }
+            | Self::ByeGiven { holds, .. } => *holds = !*holds,
+            _ => return None,
         }
+        Some(back)
     }
 
     /// Takes a disqualification, or its end, into the players whose games count for nobody. Returns whether it is one.
@@ -374,19 +381,14 @@ impl Action {
 
     /// The same decision about a player as of another round.
     #[must_use]
-    pub fn as_of(self, (stage, round): (u8, u32)) -> Self {
-        match self {
-            Self::Penalised { player, name, points, .. } => {
-                Self::Penalised { player, name, points, stage, round }
-            }
-            Self::Disqualified { player, name, holds, .. } => {
-                Self::Disqualified { player, name, stage, round, holds }
-            }
-            Self::Withdrawn { player, name, holds, .. } => {
-                Self::Withdrawn { player, name, stage, round, holds }
-            }
-            other => other,
+    pub fn as_of(mut self, when: (u8, u32)) -> Self {
+        if let Self::Penalised { stage, round, .. }
+        | Self::Disqualified { stage, round, .. }
+        | Self::Withdrawn { stage, round, .. } = &mut self
+        {
+            (*stage, *round) = when;
         }
+        self
     }
 
     /// What a game that was over has changed to: its place, what it was, and what it is; `None`: it does not count, and
@@ -542,16 +544,9 @@ fn masked(address: IpAddr, bits: u8) -> Option<IpAddr> {
 }
 
 /// A text that names neither a player nor a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither a player's name nor a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64")]
 pub struct NotAnAddress;
-
-impl fmt::Display for NotAnAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "neither a player's name nor a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64",
-        )
-    }
-}
 
 impl FromStr for Whom {
     type Err = NotAnAddress;
@@ -657,18 +652,11 @@ impl InForce {
             Action::Unmuted { name } => drop(self.mutes.remove(name)),
             Action::MachineDropped { machine } => _ = self.machines.insert(machine.clone(), operation.number),
             Action::MachineReadmitted { machine } => _ = self.machines.remove(machine),
-            Action::Kicked { .. }
-            | Action::BuoyDeleted { .. }
-            | Action::Announced { .. }
-            | Action::RegistrationApproved { .. }
-            | Action::RegistrationRefused { .. }
-            | Action::Paired { .. }
-            | Action::PairingGiven { .. }
-            | Action::ByeGiven { .. }
-            | Action::Penalised { .. }
-            | Action::Placed { .. }
-            | Action::Ruled { .. }
-            | Action::Replayed { .. } => {}
+            Action::Kicked { .. } | Action::BuoyDeleted { .. } | Action::Announced { .. } => {}
+            Action::RegistrationApproved { .. } | Action::RegistrationRefused { .. } => {}
+            Action::Paired { .. } | Action::PairingGiven { .. } | Action::ByeGiven { .. } => {}
+            Action::Penalised { .. } | Action::Placed { .. } => {}
+            Action::Ruled { .. } | Action::Replayed { .. } => {}
             // A player who was replaced plays no further game, so its games wait for nobody.
             Action::Joined { replaces, .. } => {
                 let plays_on = |player| Some(player) != *replaces;
@@ -727,8 +715,8 @@ impl InForce {
     }
 
     /// The bans, each with its operation.
-    pub fn bans(&self) -> impl Iterator<Item = (&Whom, Option<&Operation>)> {
-        self.bans.iter().map(|(whom, number)| (whom, self.get(*number)))
+    pub fn bans(&self) -> impl Iterator<Item = (&Whom, &Operation)> {
+        self.bans.iter().filter_map(|(whom, number)| Some((whom, self.get(*number)?)))
     }
 
     /// The ban that keeps a name or an address out.
@@ -783,11 +771,11 @@ impl InForce {
     }
 
     /// The machines that get no more games, each with its operation.
-    pub fn dropped_machines(&self) -> impl Iterator<Item = (&str, Option<&Operation>)> {
-        self.machines.iter().map(|(name, number)| (name.as_str(), self.get(*number)))
+    pub fn dropped_machines(&self) -> impl Iterator<Item = (&str, &Operation)> {
+        self.machines.iter().filter_map(|(name, number)| Some((name.as_str(), self.get(*number)?)))
     }
 
-    /// What takes an operation back.
+    /// What takes an operation back that is in effect.
     ///
     /// # Errors
     /// The reason why nothing does.
@@ -796,49 +784,19 @@ impl InForce {
         if self.is_undone(number) {
             return Err(NoInverse::Undone(number));
         }
-        let later = |action: &Action| {
-            self.operations.iter().any(|other| {
-                let is_result = matches!(other.action, Action::Ruled { .. } | Action::Replayed { .. });
-                other.number > number && is_result && other.action.game() == action.game()
-            })
+        if let Some(undone) = operation.undoes {
+            return Err(NoInverse::Undo(number, undone));
+        }
+        // What was taken back is in nobody's way.
+        let is_decided = |later: &&Operation| {
+            let counts = later.undoes.is_none() && !self.is_undone(later.number);
+            counts && later.number > number && later.action.matter() == operation.action.matter()
         };
-        match &operation.action {
-            Action::Paused => Ok(Action::Resumed),
-            Action::Resumed => Ok(Action::Paused),
-            Action::RegistrationClosed => Ok(Action::RegistrationOpened),
-            Action::RegistrationOpened => Ok(Action::RegistrationClosed),
-            Action::Banned { whom } => Ok(Action::Unbanned { whom: whom.clone() }),
-            Action::Unbanned { whom } => Ok(Action::Banned { whom: whom.clone() }),
-            Action::Muted { name } => Ok(Action::Unmuted { name: name.clone() }),
-            Action::Unmuted { name } => Ok(Action::Muted { name: name.clone() }),
-            Action::Swapped { player, out, substitute } => {
-                let later = self.substitutes.get(player).is_none_or(|name| name != substitute);
-                match later {
-                    true => Err(NoInverse::LaterSwap(substitute.clone())),
-                    false => Ok(Action::Swapped {
-                        player: *player,
-                        out: substitute.clone(),
-                        substitute: out.clone(),
-                    }),
-                }
-            }
-            action @ (Action::Penalised { .. }
-            | Action::Disqualified { holds: true, .. }
-            | Action::Placed { holds: true, .. }
-            | Action::Withdrawn { .. }
-            | Action::PairingGiven { holds: true, .. }
-            | Action::ByeGiven { holds: true, .. }) => {
-                action.taken_back().ok_or(NoInverse::Final(number, action.word()))
-            }
-            action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => {
-                Err(NoInverse::LaterOperation(number))
-            }
-            Action::Ruled { game, pairing, was: Some(was), outcome } => {
-                let (game, pairing) = (game.clone(), *pairing);
-                Ok(Action::Ruled { game, pairing, was: Some(*outcome), outcome: *was })
-            }
-            Action::MachineDropped { machine } => Err(NoInverse::Machine(number, machine.clone())),
-            action => Err(NoInverse::Final(number, action.word())),
+        let later = operation.action.matter().and_then(|_| self.operations.iter().rev().find(is_decided));
+        match (&operation.action, later) {
+            (_, Some(later)) => Err(NoInverse::Superseded(number, later.number)),
+            (Action::MachineDropped { machine }, _) => Err(NoInverse::Machine(number, machine.clone())),
+            (action, _) => action.taken_back().ok_or(NoInverse::Final(number, action.word())),
         }
     }
 }
@@ -850,10 +808,10 @@ pub enum NoInverse {
     Unknown(u64),
     /// It was taken back before.
     Undone(u64),
-    /// This substitute was replaced by a later swap.
-    LaterSwap(String),
-    /// A later operation is about the same game.
-    LaterOperation(u64),
+    /// It took back this one.
+    Undo(u64, u64),
+    /// This later one decided the same matter.
+    Superseded(u64, u64),
     /// It dropped this machine, which is readmitted by its name.
     Machine(u64, String),
     /// No action takes back one of this word.

@@ -126,11 +126,6 @@ fn folded(actions: &[Action]) -> InForce {
     in_force
 }
 
-/// The numbers of operations that were reported with something.
-fn numbers<T>(found: impl Iterator<Item = (T, Option<u64>)>) -> Vec<u64> {
-    found.filter_map(|(_, number)| number).collect()
-}
-
 #[test]
 fn every_action_has_its_word_its_sentence_and_the_game_that_it_is_about() {
     let name = || "kuma".to_owned();
@@ -321,7 +316,7 @@ fn a_pause_a_closed_registration_mutes_and_bans_hold_until_they_end() {
 
     let banned = ["kuma", "192.0.2.0/24"].map(|text| Action::Banned { whom: whom(text) });
     let both = folded(&banned);
-    assert_eq!(numbers(both.bans().map(|(whom, ban)| (whom, ban.map(|ban| ban.number)))), [1, 2]);
+    assert_eq!(both.bans().map(|(_, ban)| ban.number).collect::<Vec<_>>(), [1, 2]);
     let ban = |in_force: &InForce, name: &str, from: &str| {
         in_force.ban(name, address(from)).map(|operation| operation.number)
     };
@@ -380,8 +375,8 @@ fn adjourned_games_clocks_machines_substitutes_and_withdrawals_are_folded() {
     let machines =
         folded(&[dropped("a"), dropped("b"), Action::MachineReadmitted { machine: "a".to_owned() }]);
     let found: Vec<_> =
-        machines.dropped_machines().map(|(name, by)| (name, by.map(|operation| operation.number))).collect();
-    assert_eq!(found, [("b", Some(2))]);
+        machines.dropped_machines().map(|(name, operation)| (name, operation.number)).collect();
+    assert_eq!(found, [("b", 2)]);
 
     let swap = |out: &str, substitute: &str| Action::Swapped {
         player: PlayerId(1),
@@ -474,9 +469,6 @@ fn what_takes_an_operation_back_restores_what_was_or_is_refused_with_the_reason(
     }
     let replayed = Action::Replayed { game: named(7), pairing: place(3, 0, 1), was: WON };
     for (action, word) in [
-        (disqualified(false), "disqualified"),
-        (placed(false), "placed"),
-        (given(false), "pairing-given"),
         (ruled(None, DREW), "ruled"),
         (replayed.clone(), "replayed"),
         (Action::Kicked { name: name() }, "kicked"),
@@ -489,16 +481,22 @@ fn what_takes_an_operation_back_restores_what_was_or_is_refused_with_the_reason(
             "{action}"
         );
     }
+    for action in [disqualified(true), placed(true), given(true), penalised(points), Action::Paused] {
+        let mut in_force = folded(std::slice::from_ref(&action));
+        let (by, reason, action) = (name(), String::new(), in_force.inverse(1).unwrap());
+        in_force.fold(&Operation { number: 2, by, reason, undoes: Some(1), action });
+        assert_eq!(in_force.inverse(2), Err(NoInverse::Undo(2, 1)), "an undo is not taken back");
+    }
     let dropped = folded(&[Action::MachineDropped { machine: name() }]);
     assert_eq!(dropped.inverse(1), Err(NoInverse::Machine(1, name())));
     let twice = folded(&[swap("a", "b"), swap("b", "c")]);
-    assert_eq!(twice.inverse(1), Err(NoInverse::LaterSwap("b".to_owned())));
+    assert_eq!(twice.inverse(1), Err(NoInverse::Superseded(1, 2)));
     assert_eq!(twice.inverse(2), Ok(swap("c", "b")));
     // A later decision about the same game comes first, one about another game does not matter.
     let other = Action::Replayed { game: named(8), pairing: place(4, 0, 1), was: WON };
     for (later, refusal) in [
-        (ruled(Some(DREW), WON), Some(NoInverse::LaterOperation(1))),
-        (replayed, Some(NoInverse::LaterOperation(1))),
+        (ruled(Some(DREW), WON), Some(NoInverse::Superseded(1, 2))),
+        (replayed, Some(NoInverse::Superseded(1, 2))),
         (other, None),
         (Action::Appealed { game: named(7), was: DREW }, None),
     ] {
@@ -507,6 +505,40 @@ fn what_takes_an_operation_back_restores_what_was_or_is_refused_with_the_reason(
     }
     let later = folded(&[ruled(Some(WON), DREW), ruled(Some(DREW), WON)]);
     assert_eq!(later.inverse(2), Ok(ruled(Some(WON), DREW)), "the last one is not later than itself");
+}
+
+#[test]
+fn an_undo_takes_back_the_operation_of_its_number_alone() {
+    let (player, stage, round) = (PlayerId(0), 0, 2);
+    let withdrawn = |holds| Action::Withdrawn { player, name: "kuma".to_owned(), stage, round, holds };
+    let swap = |out: &str, substitute: &str| Action::Swapped {
+        player,
+        out: out.to_owned(),
+        substitute: substitute.to_owned(),
+    };
+    let banned = || Action::Banned { whom: Whom::Name("kuma".to_owned()) };
+    let unbanned = || Action::Unbanned { whom: Whom::Name("kuma".to_owned()) };
+    for [first, back] in [
+        [Action::Paused, Action::Resumed],
+        [Action::Resumed, Action::Paused],
+        [Action::RegistrationClosed, Action::RegistrationOpened],
+        [banned(), unbanned()],
+        [withdrawn(true), withdrawn(false)],
+        [swap("a", "b"), swap("b", "a")],
+    ] {
+        let in_force = folded(&[first.clone(), back.clone(), first.clone()]);
+        assert_eq!(
+            [1, 2].map(|stale| in_force.inverse(stale)),
+            [Err(NoInverse::Superseded(1, 3)), Err(NoInverse::Superseded(2, 3))],
+            "{first}"
+        );
+        assert_eq!(in_force.inverse(3), Ok(back), "{first}");
+    }
+    // What was taken back is in nobody's way.
+    let mut in_force = folded(&[withdrawn(true), withdrawn(false)]);
+    let (by, reason, action) = ("kai".to_owned(), String::new(), in_force.inverse(2).unwrap());
+    in_force.fold(&Operation { number: 3, by, reason, undoes: Some(2), action });
+    assert_eq!(in_force.inverse(1), Ok(withdrawn(false)));
 }
 
 #[test]

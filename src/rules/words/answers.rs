@@ -8,7 +8,8 @@ use referee::operation::NoInverse;
 messages! {
     // Of the event.
     event_over: "the event is over" = "大会は終了しています。";
-    only_corrections_now: "the event is over: `rule`, `penalty`, `disqualify`, `place`, `appeal`, `answer`, `announce`, `undo` and `list` are what can still be done" = "大会は終了しています。できるのは裁定・減点・失格・順位の決定・異議とその回答・お知らせ・取り消し・一覧だけです。";
+    only_corrections_now: "the event is over: `rule`, `penalty`, `disqualify`, `place`, `appeal`, `answer`, `announce`, `undo` and `list` are what can still be done; `renmei rerun` has games played again that were lost by faults" = "大会は終了しています。できるのは裁定・減点・失格・順位の決定・異議とその回答・お知らせ・取り消し・一覧だけです。エンジンの障害で負けた対局は `renmei rerun` で指し直しにできます。";
+    another_order_has_it: "another process has the event open, perhaps for another order: nothing was changed; give the order again in a moment" = "別のプロセスが（おそらく別の操作のために）大会を開いています。何も変更していません。少し待ってからもう一度操作してください。";
     event_not_begun: "the event has not begun: ask again in a moment" = "大会はまだ始まっていません。少し待ってください。";
     event_ended_meanwhile: "the event ended meanwhile" = "その間に大会が終了しました。";
     paused_already: "the event is paused already" = "すでに一時停止中です。";
@@ -44,7 +45,7 @@ messages! {
     not_in_this_stage(name: &str): "`{name}` does not play in this stage" = "`{name}` は現在のステージに参加していません。";
     pairing_is_given(name: &str, round: u32): "a pairing of `{name}` in round {round} is given already; `undo` takes it back" = "`{name}` の{round}回戦の組合せはすでに指定されています。変更するには、その操作を取り消してください。";
     bye_is_given(name: &str, round: u32): "`{name}` has a bye in round {round} already; `undo` takes it back" = "`{name}` は{round}回戦がすでに休みです。対局させるには、その操作を取り消してください。";
-    needs_two_players: "a player cannot play against itself: name two players" = "別々の2人を指定してください。";
+    needs_two_players: "this is one player twice: name two players" = "別々の2人を指定してください。";
     wait_for_different_games(one: &str, game: &str, two: &str, other: &str): "`{one}` waits for `{game}`, and `{two}` for `{other}`" = "`{one}` は `{game}` を、`{two}` は `{other}` を待っています。";
     quota_used_up(name: &str): "`{name}` has used up a quota, and waits no longer" = "`{name}` は上限に達したため、もう待っていません。";
     wants_other_colour(name: &str): "`{name}` asks for the other colour" = "`{name}` は反対の手番を希望しています。";
@@ -55,7 +56,8 @@ messages! {
     not_withdrawn(name: &str): "`{name}` is not withdrawn" = "`{name}` は棄権していません。";
     disqualified_already(name: &str, operation: u64): "`{name}` is disqualified already; `undo {operation}` takes that back" = "`{name}` はすでに失格です。取り消すには `undo {operation}` を使ってください。";
     penalised_already(operation: u64): "operation {operation} is this penalty, for the same reason; a further one needs a reason of its own, and `undo {operation}` takes that back" = "操作{operation}で同じ理由の同じ減点をすでに与えています。さらに減点するには別の理由を付けてください。取り消すには `undo {operation}` を使ってください。";
-    not_level(name: &str, other: &str): "`{name}` and `{other}` are not level in the table of the stage that is played, or placed already; `undo` takes a place back" = "`{name}` と `{other}` は現在のステージの表で同順位でないか、順位がすでに決められています（`undo` で取り消せます）。";
+    not_level(name: &str, other: &str): "`{name}` and `{other}` are not level in the table of the stage that is played: their points or tie-breaks decide" = "`{name}` と `{other}` は現在のステージの表で同順位ではありません（勝ち点か順位決定の項目で決まります）。";
+    placed_already(name: &str, other: &str): "`{name}` is placed above `{other}` already, itself or by way of others; `undo` takes a place back" = "`{name}` はすでに `{other}` の上位と決められています（他の参加者を介した場合も含む）。`undo` で取り消せます。";
     penalty_above_zero: "a penalty is more than 0 points" = "減点は0より大きい数にしてください。";
     no_points_here: "the stage that is played has no table with points" = "現在のステージには勝ち点の表がありません。";
     test_has_two_players: "a sequential test has two players; stop it instead" = "逐次検定は2者の対局です。棄権ではなく、検定を止めてください。";
@@ -81,18 +83,17 @@ messages! {
     ended_meanwhile(game: u64, outcome: &str): "game {game} ended by itself meanwhile: {outcome}" = "第{game}局はその間に終局しました：{outcome}";
     rule_when_played_on(game: u64): "game {game} is adjourned: play it on, and rule on it then" = "第{game}局は指し掛けです。再開してから裁定してください。";
     game_over(game: u64, outcome: &str): "game {game} is over: {outcome}" = "第{game}局は終局しています：{outcome}";
-    not_over(game: u64): "game {game} is not over" = "第{game}局は終局していません。";
+    not_over(game: u64): "game {game} is not over, or has just ended: ask again in a moment" = "第{game}局は終局していないか、終局したばかりです。少し待ってください。";
     same_result(game: u64): "game {game} has that result already" = "第{game}局はすでにその結果です。";
     another_was_played(game: u64, outcome: &str): "game {game} does not count ({outcome}): another was played in its place" = "第{game}局は無効です（{outcome}）。代わりの対局が行われました。";
-    another_is_to_be_played(game: u64, outcome: &str): "game {game} does not count ({outcome}): the game to be played in its place is not over yet" = "第{game}局は無効です（{outcome}）。代わりの対局はまだ終わっていません。";
+    another_is_to_be_played(game: u64, outcome: &str): "game {game} does not count ({outcome}): the game to be played in its place is not over yet; give the order for that one" = "第{game}局は無効です（{outcome}）。代わりの対局はまだ終わっていません。操作はその対局に対して行ってください。";
     is_played_again(game: u64): "game {game} does not count: it is played again" = "第{game}局は無効です：指し直しになります。";
     does_not_count(game: u64, outcome: &str): "game {game} does not count: {outcome}" = "第{game}局は無効です：{outcome}";
     stays_as_it_is(game: u64, why: &str): "game {game} stays as it is: {why}" = "第{game}局の結果は変えられません：{why}";
-    just_ended(game: u64): "game {game} has just ended: ask again in a moment" = "第{game}局は終局したばかりです。少し待ってください。";
     not_a_time(text: &str): "`{text}` is no time that a clock can have: such as 4m30s, from 1ms to 1000h" = "`{text}` は持ち時間として読めません（例：4m30s）。";
     no_whole_seconds(text: &str): "the clock counts whole seconds, and `{text}` has a part of one" = "この時計は秒単位です。`{text}` には1秒未満があります。";
     no_clock_to_set(game: u64): "the player has no main time in game {game}" = "第{game}局のこの対局者に持ち時間はありません。";
-    given_up(game: u64, name: &str): "game {game} is given up: `{name}` was replaced and plays no further game" = "第{game}局は打ち切られました。`{name}` は交代済みで、もう対局しません。";
+    given_up(game: u64, name: &str): "game {game} is given up: `{name}` was replaced and plays no further game; it counts for nobody, and nothing can be ordered of it" = "第{game}局は打ち切られました。`{name}` は交代済みで、もう対局しません。成績には含まれず、操作の必要もありません。";
     not_held(game: u64): "game {game} does not wait to be played on; `list` shows those that do" = "第{game}局は再開待ちではありません。";
     stage_follows(stage: usize): "stage {stage} has begun, and its entrants follow from this result" = "ステージ{stage}が始まり、その参加者はこの結果で決まりました。";
     test_is_decided: "the sequential test has its verdict, and is decided once" = "逐次検定はすでに判定が出ています。";
@@ -116,8 +117,8 @@ messages! {
     taken_back_before(operation: u64): "operation {operation} was taken back before" = "操作{operation}はすでに取り消されています。";
     readmit_instead(operation: u64, machine: &str): "operation {operation} is not taken back by its number: `readmit {machine}` lets the machine join again, and its games stay played again" = "操作{operation}は番号では取り消せません。マシン `{machine}` は `readmit` で復帰できますが、対局は指し直しのままです。";
     cannot_be_taken_back(operation: u64, action: &str): "operation {operation} (`{action}`) cannot be taken back" = "操作{operation}（`{action}`）は取り消せません。";
-    later_swap(name: &str): "`{name}` does not play any more: undo the later swap first" = "`{name}` はもう出場していません。後の交代を先に取り消してください。";
-    later_operation(operation: u64): "a later operation is about the same game as operation {operation}: undo that first" = "操作{operation}と同じ対局への後の操作があります。そちらを先に取り消してください。";
+    undo_stays(operation: u64, undone: u64): "operation {operation} took back operation {undone}, and an undo is not taken back itself: give the order of operation {undone} again" = "操作{operation}は操作{undone}の取り消しです。取り消しは取り消せません。必要なら、操作{undone}と同じ操作をもう一度行ってください。";
+    superseded(operation: u64, later: u64): "operation {operation} is no longer in effect: operation {later} decided the same matter later; nothing was taken back" = "操作{operation}はもう効力がありません。同じ件は後の操作{later}で決められています。何も取り消していません。";
 }
 
 impl Language {
@@ -126,8 +127,8 @@ impl Language {
         match why {
             NoInverse::Unknown(operation) => self.no_operation(*operation),
             NoInverse::Undone(operation) => self.taken_back_before(*operation),
-            NoInverse::LaterSwap(name) => self.later_swap(name),
-            NoInverse::LaterOperation(operation) => self.later_operation(*operation),
+            NoInverse::Undo(operation, undone) => self.undo_stays(*operation, *undone),
+            NoInverse::Superseded(operation, later) => self.superseded(*operation, *later),
             NoInverse::Machine(operation, machine) => self.readmit_instead(*operation, machine),
             NoInverse::Final(operation, action) => self.cannot_be_taken_back(*operation, action),
         }

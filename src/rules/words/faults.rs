@@ -85,6 +85,9 @@ faults! {
     "records" = "棋譜";
     "Permission denied (os error {})" = "権限がありません（os error {0}）";
     "Exec format error (os error {})" = "このマシンで実行できる形式ではありません（os error {0}）";
+    "`{}` is halted and not complete:" = "`{0}` は障害の上限に達して停止し、終わっていません：";
+    "if the engine was not at fault itself: `renmei rerun {}` has its lost games played again, by the same command or by the hall" = "エンジン自身の問題でなければ、`renmei rerun {0}` で負けた対局の指し直しを指定できます（同じコマンドか会場が続けます）";
+    "either mend the engine and begin anew with `--fresh`, or go on by the same command with a higher limit: {}, or `fault_limit` in `[event]`" = "エンジンを直して `--fresh` でやり直すか、上限を上げて同じコマンドで続けてください：{0}、または `[event]` の `fault_limit`";
     // Lines of a configuration.
     "is empty" = "空です";
     "is missing; {}" = "ありません（{0}）";

@@ -111,6 +111,7 @@ messages! {
     too_many_viewers: "too many viewers ask at once; try again in a few seconds" = "アクセスが集中しています。数秒後にもう一度お試しください。";
     not_begun: "the event has not begun yet" = "大会はまだ始まっていません。";
     request_cannot_be_read(why: &str): "the address or the form has a value that cannot be read: {why}" = "アドレスかフォームに読み取れない値があります：{why}";
+    form_is_too_large: "the form is too large, and nothing was done" = "フォームが大きすぎるため、何も実行していません。";
     page_failed: "the page could not be made; the operator finds the reason in the diagnostics" = "ページを表示できません。原因は運営側の診断ログにあります。";
     no_game(game: u64): "there is no game {game} here" = "第{game}局はありません。";
     no_player(player: usize): "there is no player {player}" = "{player}番の対局者はいません。";

@@ -100,7 +100,7 @@ messages! {
     // Lines of the log, and notices.
     begins(event: &str, format: &str): "{event} begins: {format}" = "{event} を開始：{format}";
     goes_on(event: &str, format: &str): "{event} goes on: {format}" = "{event} を再開：{format}";
-    has_a_bye(round: u32, player: &str): "round {round}: {player} has a bye" = "{round}回戦：{player} は対局なし";
+    has_a_bye(round: u32, player: &str, sort: &str): "round {round}: {player} has a {sort}" = "{round}回戦：{player} は{sort}";
     player_joins(player: &str): "{player} joins" = "{player} が参加";
     has_new_trip(player: &str): "{player} is known by a new trip" = "{player} のトリップが変わりました";
     over_and_numbered_later: "that game is over: it is among the finished games as soon as its pair is" = "その対局は終わりました。組の対局が終わると一覧に入ります";

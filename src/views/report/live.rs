@@ -1,6 +1,6 @@
 //! Live output of an event: lines about entries, after their commit.
 
-use super::{EventInfo, Named, progress::Progress};
+use super::{EventInfo, Language, Named, progress::Progress};
 use contest::{fault_limit::is_faulted, standings::Verdict};
 use notation::{csa::game_name::short_ids, printable, printable_json};
 use referee::{
@@ -105,8 +105,11 @@ impl Announcer {
                 Some(format!("{} {how}: {}", opened.name, opened.format))
             }
             Entry::GameEnded(end) => Some(self.game_line(end)),
-            Entry::Bye { round, player, .. } => {
-                Some(format!("round {round}: {} has a bye", self.info.player(*player)))
+            Entry::Bye { stage, round, player, half_points } => {
+                let (stage, words) = (self.info.stages.get(usize::from(*stage)), Language::English);
+                let is_half = stage.is_some_and(|stage| stage.is_half_bye(*half_points));
+                let sort = if is_half { words.half_bye() } else { words.bye() };
+                Some(words.has_a_bye(*round, self.info.player(*player), sort))
             }
             Entry::Fault { text, .. } if text.starts_with(WARNING) => None, // printed when the engine was looked at
             Entry::Fault { text, .. } => Some(format!("fault:{}", shown(text, None))),
@@ -213,6 +216,18 @@ mod tests {
         assert_eq!(draw, "game 2  a - b  1/2  sennichite (9 plies)");
         assert!(line(10, Outcome::loss(Color::White, WinBy::Resignation)).starts_with("game 10  a - b  1-0"));
         assert!(line(1, Outcome::Aborted { by: AbortBy::Stopped }).starts_with("game 1  a - b  "));
+    }
+
+    #[test]
+    fn a_bye_that_was_given_is_a_half_point_bye() {
+        let stages = vec![contest::stage::Stage { games: 1, ..Default::default() }];
+        let info = EventInfo { stages, engines: vec![Named::whole("a")], ..EventInfo::default() };
+        let mut announcer = Announcer::new(info);
+        let mut line = |half_points| {
+            let bye = Entry::Bye { stage: 0, round: 2, player: PlayerId(0), half_points };
+            announcer.line(&bye).unwrap()
+        };
+        assert_eq!([1, 2].map(&mut line), ["round 2: a has a half-point bye", "round 2: a has a bye"]);
     }
 
     #[test]

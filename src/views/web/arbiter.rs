@@ -37,9 +37,6 @@ use report::plot::plain;
 use std::sync::Arc;
 use words::{Language, Phrase};
 
-/// Operations among which the one that was just done is looked for.
-const RECENT: usize = 50;
-
 /// Entries of the navigation that these pages add; where nobody can log in, nobody is asked to.
 pub fn places(entrance: Option<&Entrance>) -> Vec<(&'static str, Phrase)> {
     let register: Option<(_, Phrase)> = entrance.map(|_| ("/register", Language::take_part as Phrase));
@@ -139,9 +136,8 @@ async fn carry_out(
 /// What was done, from the answer to an order.
 fn done(language: Language, operations: &Operations, answer: &Answer) -> String {
     let Some(number) = answer.operation else { return answer.text.clone() };
-    let done = operations.recent(RECENT).into_iter().find(|(operation, _)| operation.number == number);
-    match (language, done) {
-        (Language::Japanese, Some((done, _))) => language.operation(&done),
+    match (language, operations.in_force(|in_force| in_force.get(number).cloned())) {
+        (Language::Japanese, Some(done)) => language.operation(&done),
         _ => format!("{} (operation {number})", answer.text),
     }
 }

@@ -117,13 +117,17 @@ impl From<JoinError> for Refusal {
 
 /// The refusal that an answer is; one of a request that the server could not read for its handler says what of it.
 pub async fn refusal_of(answer: &mut Response) -> Option<Refusal> {
-    let refusal = answer.extensions_mut().remove();
-    if refusal.is_some() || answer.status() != StatusCode::BAD_REQUEST {
+    let (refusal, status) = (answer.extensions_mut().remove(), answer.status());
+    if refusal.is_some() || ![400, 413, 415, 422].contains(&status.as_u16()) {
         return refusal;
+    }
+    if status == StatusCode::PAYLOAD_TOO_LARGE {
+        return Some(Refusal::new(status, Language::form_is_too_large));
     }
     let said = to_bytes(std::mem::take(answer.body_mut()), SENTENCE).await.unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
-    Some(Refusal::bad(|words| words.request_cannot_be_read(said.rsplit("string: ").next().unwrap_or(&said))))
+    let why = said.rsplit("string: ").next().unwrap_or(&said);
+    Some(Refusal::new(status, |words| words.request_cannot_be_read(why)))
 }
 
 /// True if all of a path is JSON, also refusals of the server itself.
@@ -189,6 +193,12 @@ mod tests {
         assert_eq!(
             refusal.message.text(Language::English),
             "the address or the form has a value that cannot be read: game: invalid digit found in string"
+        );
+        let large = (StatusCode::PAYLOAD_TOO_LARGE, "length limit exceeded").into_response();
+        let refusal = refusal_of(&mut { large }).await.unwrap();
+        assert_eq!(
+            refusal.message.text(Language::Japanese),
+            "フォームが大きすぎるため、何も実行していません。"
         );
         let own = Refusal::bad(Language::too_many_viewers);
         assert_eq!(refusal_of(&mut own.clone().into_response()).await, Some(own));

@@ -3,10 +3,15 @@
 use super::score::{self, Score, Standing};
 use crate::{catalogue::Reins, gallery::ListedEvent, runner::Now};
 use arena::{Say, operations::Operations};
-use journal::now;
+use journal::{Store, now};
 use parking_lot::{Mutex, MutexGuard};
 use plan::hall::HallEvent;
-use std::{collections::BTreeMap, sync::Arc};
+use platform::files::Stamp;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use web::EventState;
 
 /// The events of a hall, by their names. Clones share it. It is locked for a moment alone: never while a file is read, or
@@ -32,6 +37,10 @@ pub(super) struct EventOfHall {
     pub now: Option<Now>,
     /// Its operations, while its games are arranged here.
     pub operations: Option<Operations>,
+    /// Its database, and its name there.
+    pub stored: Option<(PathBuf, String)>,
+    /// That database and its write-ahead log when somebody last looked for games to play again.
+    pub seen: [Option<Stamp>; 2],
 }
 
 impl Events {
@@ -81,8 +90,8 @@ impl Events {
 impl EventOfHall {
     pub fn new(name: &str, text: String, terms: HallEvent, say: Say) -> Self {
         let (name, state) = (name.to_owned(), EventState::Waits);
-        let (again, reins, score, now, operations) = Default::default();
-        Self { name, text, terms, state, again, reins, score, say, now, operations }
+        let (again, reins, score, now, operations, stored, seen) = Default::default();
+        Self { name, text, terms, state, again, reins, score, say, now, operations, stored, seen }
     }
 
     /// True if it waits, and not for its hours.
@@ -95,8 +104,69 @@ impl EventOfHall {
         self.terms.window.is_open(now())
     }
 
+    /// True if an order has opened games again since its end. The database is read when its files have changed, and again
+    /// while a process has the event open or it cannot be read.
+    pub fn is_reopened(&mut self) -> bool {
+        let Some((database, name)) = &self.stored else { return false };
+        let mut log = database.clone().into_os_string();
+        log.push("-wal");
+        let now = [database.as_path(), Path::new(&log)].map(|path| Stamp::at(path).ok());
+        if now == self.seen {
+            return false;
+        }
+        let Ok(store) = Store::read(database) else { return false };
+        let known = store.events().unwrap_or_default().into_iter().find(|known| known.name == *name);
+        let Some(known) = known.filter(|known| !store.is_played(known.id)) else { return false };
+        self.seen = now;
+        known.ordered
+    }
+
     /// The event as the gallery lists it.
     pub fn listed(&self) -> ListedEvent<'_> {
         ListedEvent { name: &self.name, title: None, note: &self.terms.note }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use journal::{EventHead, Journal};
+    use referee::{
+        entry::Entry,
+        operation::{Action, Operation},
+    };
+
+    #[test]
+    fn an_event_has_games_to_play_again_once_an_order_has_opened_it_and_nobody_else_has_it_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cup.db");
+        let opening = || {
+            let head = EventHead { name: "cup", kind: "run", plan: "{}", fingerprint: "{}" };
+            Journal::open(&path, &head).unwrap()
+        };
+        let play = |entries: Vec<Entry>| {
+            let journal = opening().start(vec![], || ()).unwrap();
+            entries.into_iter().for_each(|entry| journal.happened(entry));
+            drop(journal.finish().unwrap());
+        };
+        let order = |number| {
+            let (by, reason) = ("kai".to_owned(), String::new());
+            Entry::Operator(Box::new(Operation { number, by, reason, undoes: None, action: Action::Paused }))
+        };
+        let mut event = EventOfHall::new("cup", String::new(), HallEvent::default(), Arc::new(|_: &str| ()));
+        event.stored = Some((path.clone(), "cup".to_owned()));
+        assert!(!event.is_reopened(), "nothing was played");
+        play(vec![order(1), Entry::Closed]);
+        assert!(!event.is_reopened() && !event.is_reopened());
+        let reopened = opening();
+        reopened.writer().reopen(reopened.event().event).unwrap();
+        assert!(!event.is_reopened(), "it is still open");
+        drop(reopened);
+        assert!(event.is_reopened());
+        let halt = Entry::Fault { player: None, text: "halted".to_owned() };
+        play(vec![halt]);
+        assert!(!event.is_reopened(), "the order is older than the halt");
+        play(vec![order(2)]);
+        assert!(event.is_reopened());
     }
 }

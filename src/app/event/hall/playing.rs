@@ -3,7 +3,7 @@
 //! An open league and an engine with a seat on a server take no place of the turnstile, as others decide when their games
 //! begin.
 
-use super::{EventOfHall, Hall, Now, score::Score, stored};
+use super::{EventOfHall, Hall, Now, for_pages, score::Score, stored, without_places};
 use crate::{
     Failure, Playing,
     catalogue::Reins,
@@ -184,18 +184,18 @@ impl Hall<'_> {
     /// Prints the report of an event that has ended.
     fn conclude_event(&self, own: &EventOfHall, played: Played) -> Result<EventState, Failure> {
         let report = played.report()?;
-        let Finished { interrupted, halted, .. } = played.finished;
+        let Finished { interrupted, halted, ref plan, .. } = played.finished;
         if !interrupted {
             // The lines of a hall are in English.
             let text = ReportText(&report, Language::English).to_string();
             text.lines().for_each(|line| (own.say)(line));
         }
-        let ways: Vec<String> = play::ways_on(&report).lines().map(str::to_owned).collect();
-        ways.iter().filter(|_| halted).for_each(|line| (own.say)(line));
+        let ways = play::ways_on(&report, &plan.database);
+        ways.lines().filter(|_| halted).for_each(|line| (own.say)(line));
         played.run.finish();
         Ok(match () {
             () if interrupted => EventState::Stopped,
-            () if halted => EventState::Halted(ways),
+            () if halted => EventState::Halted(for_pages(self.directory, &without_places(&ways))),
             () => EventState::Over,
         })
     }

@@ -93,16 +93,16 @@ impl Dispatcher<'_> {
             held.map(|(game, _)| format!("; adjourned game {} is given up", game.0)).collect()
         });
         let action = Action::Joined { player, name: name.clone(), replaces, out, configuration };
-        let text = format!("{action}{given_up}");
         let mut records = vec![SideRecord::Replanned(StoredPlan::from(&*plan).to_json())];
         records.extend(identity.map(|identity| SideRecord::Identified(player, identity)));
         let operations = self.operations.clone();
-        let number = operations.record_by(by, reason, None, action, |entry| {
+        let Done { number, text } = operations.record_by(by, reason, None, action, |entry| {
             let mut batch = vec![];
             self.fold_into(Stamped { at: now(), entry }, &mut batch);
             self.fold_into(Stamped { at: now(), entry: Entry::Entered { player, name } }, &mut batch);
             self.journal.append_with(batch, records);
         });
+        let text = text + &given_up;
         self.operations.tell(None, &format!("##[OPERATOR] {text}\n"));
         Done { number, text }
     }

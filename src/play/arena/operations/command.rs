@@ -123,7 +123,7 @@ impl Value for Points {
     }
 }
 
-impl Value for Side {
+impl Value for Color {
     const KIND: Kind = Kind::Choice(&[("black", "Black"), ("white", "White")]);
 }
 
@@ -275,7 +275,7 @@ commands! {
         /// The number of the adjourned game.
         game: u64,
         /// Whose clock.
-        color: Side,
+        color: Color,
         /// What is left of the main time, such as 4m30s.
         left: String,
     };
@@ -368,30 +368,11 @@ commands! {
     };
     /// Read the file of the event again: engines that were added at its end join the event, and may replace others.
     Reload "reload" Arbiter;
-    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a disqualification, a place, a withdrawal, a pairing, a bye.
+    /// Take back an operation that is in effect: a ban, a mute, a pause, a ruling, a swap, a penalty, a disqualification, a place, a withdrawal, a pairing, a bye.
     Undo "undo" Arbiter {
         /// Its number.
         number: u64,
     };
-}
-
-/// A side of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// Black.
-    Black,
-    /// White.
-    White,
-}
-
-impl From<Side> for Color {
-    fn from(side: Side) -> Self {
-        match side {
-            Side::Black => Self::Black,
-            Side::White => Self::White,
-        }
-    }
 }
 
 /// The result that a game is given.

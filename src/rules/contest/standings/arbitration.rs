@@ -22,8 +22,6 @@ pub struct Arbitration {
     byes: BTreeSet<(When, PlayerId)>,
     /// Disqualifications in their order; `false`: it was taken back.
     disqualifications: Vec<(When, PlayerId, bool)>,
-    /// Of level players in the table of a stage: who is above whom.
-    places: Vec<(u8, [PlayerId; 2])>,
     /// What changed tables, and was not taken back, with its stage.
     decisions: Vec<(u8, Operation)>,
 }
@@ -45,10 +43,6 @@ impl Arbitration {
             Action::Disqualified { player, stage, round, holds, .. } => {
                 self.disqualifications.push(((*stage, *round), *player, *holds));
             }
-            Action::Placed { player, below, stage, holds, .. } => match holds {
-                true => self.places.push((*stage, [*player, *below])),
-                false => self.places.retain(|place| *place != (*stage, [*player, *below])),
-            },
             Action::Withdrawn { player, stage, round, holds, .. } => {
                 self.withdrawals.push(((*stage, *round), *player, *holds));
             }
@@ -108,9 +102,23 @@ impl Arbitration {
         players
     }
 
-    /// Of level players in the table of a stage: who is above whom.
-    pub(super) fn places(&self, stage: u8) -> impl Iterator<Item = [PlayerId; 2]> {
-        self.places.iter().filter(move |(of, _)| *of == stage).map(|(_, places)| *places)
+    /// Of level players in the table of a stage: who is above whom, also by way of others.
+    pub fn places(&self, stage: u8) -> BTreeSet<[PlayerId; 2]> {
+        let given = || {
+            self.decisions.iter().filter_map(move |(of, decision)| match decision.action {
+                Action::Placed { player, below, .. } if *of == stage => Some([player, below]),
+                _ => None,
+            })
+        };
+        let mut places: BTreeSet<_> = given().collect();
+        for _ in given() {
+            let below = |[above, by]: [PlayerId; 2]| {
+                given().filter(move |[from, _]| *from == by).map(move |[_, below]| [above, below])
+            };
+            let further: Vec<_> = places.iter().copied().flat_map(below).collect();
+            places.extend(further);
+        }
+        places
     }
 
     /// The number of the operation that has disqualified a player.

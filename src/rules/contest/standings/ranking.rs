@@ -69,7 +69,7 @@ impl Row {
     }
 
     /// The same without the places of an arbiter.
-    pub(super) fn compare_played(&self, other: &Self) -> Ordering {
+    pub fn compare_played(&self, other: &Self) -> Ordering {
         let [own, others] = [self, other].map(|row| row.tie_breaks.iter().map(|(_, value)| value));
         let points = |row: &Self| if row.round.is_some() { Points::ZERO } else { row.points };
         let out = self.disqualified.cmp(&other.disqualified);
@@ -102,7 +102,7 @@ pub(super) struct TableDecisions {
     pub penalties: BTreeMap<PlayerId, Points>,
     pub disqualified: BTreeSet<PlayerId>,
     /// Of level players: who is above whom.
-    pub places: Vec<[PlayerId; 2]>,
+    pub places: BTreeSet<[PlayerId; 2]>,
 }
 
 pub(super) fn ranking(

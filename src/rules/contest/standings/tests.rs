@@ -974,12 +974,12 @@ fn pairings_are_given_for_the_next_round_of_a_swiss_and_for_no_other() {
 
 #[test]
 fn an_arbiter_places_level_players_and_nobody_else() {
-    let placed = |above: u32, below: u32, holds| {
-        let (player, below) = (PlayerId(above), PlayerId(below));
+    let placed = |number, (above, below), undoes: Option<u64>| {
+        let (player, below, holds) = (PlayerId(above), PlayerId(below), undoes.is_none());
         let action =
             Action::Placed { player, name: String::new(), below, other: String::new(), stage: 0, holds };
         let (by, reason) = ("kai".to_owned(), String::new());
-        Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action }))
+        Entry::Operator(Box::new(Operation { number, by, reason, undoes, action }))
     };
     // 0 and 1 are level with one point each, 2 and 3 without.
     let games = [(0, 2, black_wins()), (1, 3, black_wins())];
@@ -989,12 +989,27 @@ fn an_arbiter_places_level_players_and_nobody_else() {
     };
     assert_eq!(ranks(&standings), [(0, 1, 0), (1, 1, 0), (2, 3, 0), (3, 3, 0)]);
     assert!(!standings.is_decided(0));
-    standings.fold(&placed(1, 0, true));
-    standings.fold(&placed(3, 0, true));
+    standings.fold(&placed(1, (1, 0), None));
+    standings.fold(&placed(2, (3, 0), None));
     assert!(standings.is_decided(0) && !standings.is_decided(1));
     assert_eq!(ranks(&standings), [(1, 1, 1), (0, 2, -1), (2, 3, 0), (3, 3, 0)], "3 is not level with 0");
-    standings.fold(&placed(1, 0, false));
+    standings.fold(&placed(3, (1, 0), Some(1)));
     assert_eq!(ranks(&standings)[0], (0, 1, 0));
+}
+
+#[test]
+fn places_of_two_combine_to_the_order_of_all_who_are_level() {
+    let mut standings = single_games(Format::RoundRobin { cycles: 1 }, 4, &[]);
+    for (player, below) in [(2, 3), (0, 1), (3, 0)].map(|(player, below)| (PlayerId(player), PlayerId(below)))
+    {
+        let (name, other) = Default::default();
+        let action = Action::Placed { player, name, below, other, stage: 0, holds: true };
+        let (by, reason) = Default::default();
+        standings.fold(&Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action })));
+    }
+    let ranks = standings.ranking(0).iter().map(|row| (row.player.0, row.rank)).collect::<Vec<_>>();
+    assert_eq!(ranks, [(2, 1), (3, 2), (0, 3), (1, 4)]);
+    assert!(standings.arbitration().places(0).contains(&[PlayerId(2), PlayerId(1)]));
 }
 
 #[test]

@@ -17,20 +17,12 @@ use arena::operations::{
 };
 use journal::Role;
 use maud::{Markup, html};
-use referee::operation::Operation;
+use referee::operation::{NoInverse, Operation};
 use report::plot::plain;
 use words::Language;
 
 /// Operations that are shown.
 const RECENT: usize = 100;
-
-/// An operation on record.
-struct Recorded {
-    operation: Operation,
-    undone: bool,
-    /// True if it can be taken back now.
-    can_be_undone: bool,
-}
 
 /// Where the games of an event come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,21 +72,17 @@ pub async fn content(
             }
         }
         @if office.registers() == Registers::Accounts { (take_part::waiting(&forms, &registrations)) }
-        (record(&forms, &recent))
+        (record(&forms, &recent, list.as_ref().is_some_and(|list| list.over)))
     })
 }
+
+/// An operation on record, with the reason why it cannot be taken back.
+type Recorded = (Operation, Option<NoInverse>);
 
 fn look(operations: &Operations) -> (Option<Listed>, Vec<Recorded>) {
     let answer =
         operations.carry_out("", &Request { named: None, reason: None, event: None, command: Command::List });
-    let list = answer.ok().and_then(|answer| answer.list).map(|list| *list);
-    let is_over = list.as_ref().is_some_and(|list| list.over);
-    let recent = operations.recent(RECENT).into_iter().map(|(operation, undone)| {
-        let can_be_undone = !is_over && operations.inverse(operation.number).is_ok();
-        Recorded { operation, undone, can_be_undone }
-    });
-    let recent = recent.collect();
-    (list, recent)
+    (answer.ok().and_then(|answer| answer.list).map(|list| *list), operations.recent(RECENT))
 }
 
 /// The event, what may be done to all of it, and who is logged in.
@@ -418,17 +406,17 @@ fn others(forms: &Forms<'_>, list: &Listed) -> Markup {
 }
 
 /// What was done, the last first.
-fn record(forms: &Forms<'_>, recent: &[Recorded]) -> Markup {
+fn record(forms: &Forms<'_>, recent: &[Recorded], is_over: bool) -> Markup {
     let label = forms.words.take_back();
     html! {
         h2 { (forms.words.on_record()) }
         @if recent.is_empty() { p { (forms.words.nothing_yet()) } }
         ol.record reversed {
-            @for Recorded { operation, undone, can_be_undone } in recent {
+            @for (operation, refusal) in recent {
                 li value=(operation.number) {
                     (plain(&forms.words.operation(operation))) " "
-                    @if *undone { em { (forms.words.taken_back()) } }
-                    @else if *can_be_undone && forms.signed.is_arbiter() {
+                    @if let Some(NoInverse::Undone(_)) = refusal { em { (forms.words.taken_back()) } }
+                    @else if refusal.is_none() && !is_over && forms.signed.is_arbiter() {
                         @let fields = html! { (hidden("number", &operation.number.to_string())) (forms.reason(false)) };
                         (forms.small(&format!("undo-{}", operation.number), label, &fields, &[("undo", label, true)]))
                     }
