@@ -78,7 +78,6 @@ impl Database {
         if !is_empty {
             defence::check_schema(&db)?;
         }
-        db.check(|conn| conn.is_readonly("main").and_then(refuse_read_only))?;
         db.check(set_up_writing)?;
         tracing::debug!(target: "journal", path = ?db.path, is_empty, "database opened to write");
         if is_empty {
@@ -113,6 +112,10 @@ impl Database {
         defence::refuse_links(path)?;
         let conn = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| StoreError::sql(path, error))?;
+        // Before anything is read: without a log, which cannot be made, SQLite only says that it cannot open the file.
+        if mode.contains(OpenFlags::SQLITE_OPEN_CREATE) {
+            refuse_read_only(&conn).map_err(|error| StoreError::sql(path, error))?;
+        }
         // One canonical path per file, so that two links to it share one lock.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let identity = Stamp::at(&path).ok().map(|stamp| stamp.identity);
@@ -239,9 +242,9 @@ fn create_tables(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "user_version", SCHEMA as i64)
 }
 
-fn refuse_read_only(read_only: bool) -> rusqlite::Result<()> {
+fn refuse_read_only(conn: &Connection) -> rusqlite::Result<()> {
     let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
-    if read_only { Err(rusqlite::Error::SqliteFailure(error, None)) } else { Ok(()) }
+    if conn.is_readonly("main")? { Err(rusqlite::Error::SqliteFailure(error, None)) } else { Ok(()) }
 }
 
 fn set_up_writing(conn: &Connection) -> rusqlite::Result<()> {

@@ -1090,3 +1090,7 @@ mod adjourned_tests;
 #[cfg(test)]
 #[path = "away_tests.rs"]
 mod tests;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+#[path = "world_tests.rs"]
+mod world_tests;

@@ -118,3 +118,12 @@ impl Slots {
         mem::take(&mut self.workers).into_iter().map(|(worker, _)| worker.let_go()).collect()
     }
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+impl Slots {
+    /// The slots of one worker.
+    pub(crate) fn of(worker: Worker, slots: usize) -> Self {
+        Self { workers: vec![(worker, slots)], lane: None, permit: None, _claimed: None, cores: None }
+    }
+}

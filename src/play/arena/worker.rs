@@ -366,3 +366,14 @@ fn has_memory() -> bool {
     usage::memory().is_some_and(|memory| memory.is_plentiful())
         && usage::limits().iter().all(usage::Memory::is_plentiful)
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+impl Worker {
+    /// A worker whose games are played when a test lets the time of its runtime pass.
+    pub(crate) fn on(runtime: &tokio::runtime::Runtime, slots: usize, context: WorkerContext) -> Self {
+        let (fixtures, inbox) = mpsc::unbounded_channel();
+        runtime.spawn(work(WorkerSpec { slots, ..WorkerSpec::default() }, context, inbox));
+        Self { fixtures, thread: thread::spawn(|| ()) }
+    }
+}

@@ -24,13 +24,10 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     io,
     path::PathBuf,
-    sync::{
-        LazyLock, Mutex,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    thread,
+    sync::LazyLock,
     time::{Duration, Instant},
 };
+use testing::Random;
 
 /// Pairs of an event, and machines that play it.
 const PAIRS: u64 = 6;
@@ -46,26 +43,6 @@ const REPLY: u64 = 5_000;
 static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// The game of each place.
 static GAMES: LazyLock<Vec<Vec<Stamped>>> = LazyLock::new(|| (0..2 * PAIRS).map(played).collect());
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.draw() % bound.max(1)
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// What a worker asked, and waits for.
 #[derive(Clone, Copy)]
@@ -736,20 +713,5 @@ impl World {
 #[test]
 fn whatever_is_lost_doubled_delayed_killed_or_dropped_every_pair_counts_once_and_nobody_waits_for_ever() {
     // An event takes some milliseconds.
-    let runs = testing::repetitions(10_000, 300);
-    let (next, failed) = (AtomicU64::new(0), Mutex::new(vec![]));
-    let work = || {
-        loop {
-            let seed = next.fetch_add(1, Relaxed);
-            if seed >= runs {
-                return;
-            }
-            if let Err(why) = World::new(seed).run() {
-                failed.lock().unwrap().push(format!("seed {seed}: {why}"));
-            }
-        }
-    };
-    thread::scope(|scope| (0..2).for_each(|_| _ = scope.spawn(work)));
-    let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{} of {runs} runs: {:#?}", failed.len(), &failed[..failed.len().min(20)]);
+    testing::for_each_seed(testing::seeds(10_000, 300), 2, |seed| World::new(seed).run());
 }

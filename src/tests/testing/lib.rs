@@ -20,16 +20,23 @@
 //! `cargo xtask test` runs these tests where `../shared` exists; elsewhere
 //! it prints the number of tests left out, and fails with `RENMEI_REQUIRE_SHARED=1`.
 //!
+//! **Simulations** are runs that a seed decides; see [`for_each_seed`]. `disk` is a disk under SQLite for them, which forgets
+//! what was not synced.
+//!
 //! **Equipment** is what a machine may lack: another engine, a sandbox, a nats-server. A test that cannot run without it
 //! asks [`has`], so that a run counts and names the tests that it left out.
 #![allow(clippy::unwrap_used)] // A test whose files cannot be read has failed.
 
 pub mod conversation;
+#[cfg(all(target_os = "linux", feature = "disk"))]
+pub mod disk;
 mod equipment;
 #[cfg(target_os = "linux")]
 pub mod network;
+mod seeds;
 
 pub use equipment::{LEFT_OUT, REQUIRE_ALL, has, program, repetitions, requires_all};
+pub use seeds::{Random, SEEDS, for_each_seed, seeds};
 
 use std::{
     fs,
