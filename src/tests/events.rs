@@ -2,7 +2,7 @@
 
 use crate::support::{Desk, program};
 use serde_json::Value;
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 /// Writes a preset, with engines that resign on their first move with one colour, and plays it.
 fn played(desk: &Desk, preset: &str, file: &str) -> Value {
@@ -39,6 +39,25 @@ fn stages(desk: &Desk, report: &Value) -> Vec<(u64, usize)> {
     games.iter().map(|row| row[0].parse().unwrap()).zip(players).collect()
 }
 
+/// The points of a stage by the games of the database, a win being one and a draw a half.
+fn points(desk: &Desk, stage: usize) -> BTreeMap<String, f64> {
+    let won = "(g.result = 'black' AND g.black = p.player) OR (g.result = 'white' AND g.white = p.player)";
+    let rows = desk.query(&format!(
+        "SELECT p.name, sum(CASE WHEN g.result = 'draw' THEN 0.5 WHEN {won} THEN 1.0 ELSE 0.0 END) FROM games g JOIN players p \
+         ON p.event = g.event AND p.player IN (g.black, g.white) WHERE g.stage = {stage} AND g.state = 'counted' GROUP BY p.name"
+    ));
+    rows.into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect()
+}
+
+/// The winner of a knock-out by the games of the database: of its last game that was no draw.
+fn winner(desk: &Desk, stage: usize) -> String {
+    let rows = desk.query(&format!(
+        "SELECT p.name FROM games g JOIN players p ON p.event = g.event AND p.player = iif(g.result = 'black', g.black, g.white) \
+         WHERE g.stage = {stage} AND g.state = 'counted' AND g.result <> 'draw' ORDER BY g.round DESC, g.number DESC LIMIT 1"
+    ));
+    rows[0][0].clone()
+}
+
 fn names(report: &Value, stage: usize) -> Vec<String> {
     let table = report["stages"][stage]["table"].as_array().unwrap();
     table.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
@@ -53,7 +72,16 @@ fn the_championship_is_played_from_the_first_qualifier_to_the_final() {
     assert!(first.iter().all(|name| name.as_str() > "team18"), "seeds do not play the first qualifier");
     assert!(first[..10].iter().all(|name| second.contains(name)));
     assert!(last.iter().all(|name| second[..8].contains(name)));
-    assert_eq!(report["standings"][0]["name"], report["stages"][2]["table"][0]["name"]);
+    let table = report["stages"][2]["table"].as_array().unwrap();
+    let told =
+        table.iter().map(|row| (row["name"].as_str().unwrap().to_owned(), row["points"].as_f64().unwrap()));
+    assert_eq!(told.collect::<BTreeMap<_, _>>(), points(&desk, 2));
+    let most = points(&desk, 2).into_values().fold(0.0, f64::max);
+    assert_eq!(
+        points(&desk, 2)[report["standings"][0]["name"].as_str().unwrap()],
+        most,
+        "the final is won by points"
+    );
     let byes = desk.query("SELECT count(*), count(DISTINCT player) FROM byes WHERE stage = 0");
     assert_eq!(byes, [["8", "8"]]);
 }
@@ -111,8 +139,9 @@ fn the_denou_tournament_has_a_knock_out_and_a_play_off_for_the_fifth_place() {
     assert!(fifth.iter().all(|name| cup[4..8].contains(name)));
     let order = report["standings"].as_array().unwrap();
     let order: Vec<&str> = order.iter().map(|row| row["name"].as_str().unwrap()).collect();
-    assert_eq!(order[0], cup[0], "the winner of the cup leads, not that of the play-off");
-    assert_eq!(order[4], fifth[0]);
+    assert_eq!(order[0], winner(&desk, 1), "the winner of the cup leads, not that of the play-off");
+    assert_eq!(order[4], winner(&desk, 2));
+    assert_eq!((&cup[0], &fifth[0]), (&winner(&desk, 1), &winner(&desk, 2)));
 }
 
 #[test]

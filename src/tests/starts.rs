@@ -88,6 +88,63 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
 }
 
+/// A match of engines that are started for every game, after these words of a shell.
+fn limited(desk: &Desk, limit: &str, more: &str) -> Command {
+    let words = "--time 600s --max-moves 20 --openings none --no-dashboard --oversubscribe --db event.db";
+    let engines = ["a", "b"].map(|name| format!("--engine cmd=$ENGINE name={name} restart=every-game"));
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{limit} exec $RENMEI match {} {words} {more}", engines.join(" "))]);
+    command.current_dir(desk.dir.path()).env("RENMEI", env!("CARGO_BIN_EXE_renmei"));
+    command.env("ENGINE", program("renmei-random"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn too_few_open_files_for_the_games_at_once_are_raised_or_refused_before_the_first_game() {
+    let (desk, games) = (Desk::new(), "--games 40 --concurrency 20");
+    let refused = limited(&desk, "ulimit -n 100;", games).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
+    let said = "100 open files are allowed, and 20 games at once with all around them need ";
+    assert!(text(&refused).contains(said), "{}", text(&refused));
+    assert_eq!(desk.query("SELECT count(*) FROM games"), [["0"]]);
+    let raised = limited(&desk, "ulimit -Sn 100;", games).output().unwrap();
+    assert_eq!(raised.status.code(), Some(0), "{}", text(&raised));
+    assert_eq!(desk.query(LOST), [["0"]]);
+}
+
+#[test]
+fn open_files_that_run_out_in_the_midst_of_an_event_end_it_and_no_engine_loses_by_it() {
+    let desk = Desk::new();
+    let mut child = limited(&desk, "", "--games 100000 --concurrency 1").spawn().unwrap();
+    let counted = || desk.try_query("SELECT count(*) FROM games WHERE state = 'counted'");
+    until("a game is over", || {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its first game");
+        counted().is_some_and(|rows| rows[0][0] != "0")
+    });
+    let mut prlimit = Command::new("prlimit");
+    prlimit.args([format!("--pid={}", child.id()), "--nofile=4:4".to_owned()]);
+    assert!(prlimit.status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let said = text(&output);
+    assert!(
+        said.contains("could not be started: Too many open files (os error 24); this is no fault"),
+        "{said}"
+    );
+    assert!(said.contains("then the same command plays on"), "{said}");
+    assert_eq!(desk.query(LOST), [["0"]]);
+    let unplayed = "SELECT count(*) FROM games WHERE cause = 'not-started' AND state <> 'counted'";
+    assert_eq!(desk.query(unplayed), [["1"]]);
+    let blamed = "SELECT count(*) FROM faults WHERE player IS NOT NULL";
+    assert_eq!(desk.query(blamed), [["0"]], "{:?}", desk.query("SELECT text FROM faults"));
+    let played: u64 = counted().unwrap()[0][0].parse().unwrap();
+    let more = format!("--games {} --concurrency 1", 2 * (played / 2 + 2));
+    let on = limited(&desk, "", &more).output().unwrap();
+    assert_eq!(on.status.code(), Some(0), "{}", text(&on));
+    assert_eq!(desk.query(LOST), [["0"]]);
+}
+
 #[test]
 fn an_engine_that_cannot_be_started_any_more_is_halted_after_few_words() {
     let fragile = Fragile::new("halted");

@@ -5,6 +5,8 @@
 mod hall;
 #[allow(dead_code)]
 mod support;
+#[cfg(feature = "machines")]
+mod wire;
 
 use serde_json::Value;
 use std::{

@@ -73,7 +73,7 @@ pub fn look(plan: &Plan) -> Result<Findings, Failure> {
 /// # Errors
 /// When an engine has a fault.
 pub(crate) fn sound(found: io::Result<Findings>) -> Result<Findings, Failure> {
-    let found = found.map_err(|e| Failure::Other(e.to_string()))?;
+    let found = found.map_err(|e| RunError::Io("the look at the engines".to_owned(), e))?;
     if found.faults.is_empty() { Ok(found) } else { Err(RunError::Engines(found.faults).into()) }
 }
 

@@ -10,17 +10,17 @@ use crate::{
     run::PagesAt,
     runner::{EventRunner, Prepared, halts},
 };
-use arena::{Say, Shutdown, dispatcher::RunError, turnstile::Turnstile};
+use arena::{Say, Shutdown, Unplayed, dispatcher::RunError, turnstile::Turnstile};
 use journal::{Bounds, QueuedTest, StoreError, TestChange, Tests, Writer, now};
 use laboratory::{
     Built, Cache, LabError, NotBuilt,
     queue::{Candidate, chosen},
 };
 use plan::{Event, Plan};
+use platform::lack::is_ours;
 use referee::{entry::GameId, number::number};
 use report::{Commits, EventInfo, Report, verdict_words};
 use std::{
-    io::{self, ErrorKind},
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -340,12 +340,8 @@ pub fn refuse_same_program(builds: &[Built]) -> Result<(), Failure> {
 
 /// True if the next test would fail as well, because of the database or the disk.
 fn is_of_the_machine(failure: &Failure) -> bool {
-    let full = |error: &io::Error| {
-        [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem]
-            .contains(&error.kind())
-    };
     let of_lab = |fault: &LabError| match fault {
-        LabError::Io { source, .. } => full(source),
+        LabError::Io { source, .. } => is_ours(source),
         LabError::NoGit(_) | LabError::NoPlace => true,
         _ => false,
     };
@@ -353,7 +349,8 @@ fn is_of_the_machine(failure: &Failure) -> bool {
         Failure::Store(error) | Failure::Run(RunError::Store(error)) => {
             !matches!(error, StoreError::Running { .. })
         }
-        Failure::Run(RunError::Io(_, error)) => full(error),
+        Failure::Run(RunError::Io(_, error)) => is_ours(error),
+        Failure::Run(RunError::Setup(_, Unplayed::Lack(_))) => true,
         Failure::Lab(fault) => of_lab(fault),
         Failure::NotBuilt(NotBuilt(faults)) => faults.iter().any(|(_, _, fault)| of_lab(fault)),
         _ => false,

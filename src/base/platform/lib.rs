@@ -9,6 +9,7 @@ pub mod cores;
 pub mod disk;
 pub mod door;
 pub mod files;
+pub mod lack;
 pub mod life;
 pub mod limits;
 pub mod locks;

@@ -100,7 +100,8 @@ pub fn init() -> Option<ExitCode> {
 /// Starts a program; the thread of the caller is not held up.
 ///
 /// # Errors
-/// When the program cannot be started, or the system cannot give what is asked for.
+/// When the program cannot be started, or the system cannot give what is asked for; or when this machine lacks what a start
+/// needs ([`crate::lack`]).
 pub async fn spawn(program: &Program) -> io::Result<Child> {
     system::spawn(program).await
 }

@@ -15,7 +15,7 @@ use seat::{
 };
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 /// Processes that may fail in a row at one question. That of another machine is not tried again: others take the question.
@@ -211,14 +211,7 @@ impl Asker {
 }
 
 fn open(plan: &Arc<EnginePlan>, actors: &TaskTracker) -> Seat {
-    let (seat, actor) = usi::open(UsiPlayer {
-        engine: plan.clone(),
-        cores: vec![],
-        startups: Arc::new(Semaphore::new(1)),
-        reports: None,
-        recorder: None,
-        gate: None,
-    });
+    let (seat, actor) = usi::open(UsiPlayer::alone(plan.clone()));
     actors.spawn(actor);
     seat
 }
@@ -239,7 +232,7 @@ async fn reply(seat: &mut Seat, game: GameId) -> Result<Reply, NoResult> {
 
 fn unexpected(seat: &Seat, reply: Reply) -> NoResult {
     match reply {
-        Reply::Gone(how) => {
+        Reply::Gone(how) | Reply::Unseated(how) => {
             let report = seat.trace.report();
             let lines: Vec<_> = report.lines().map(|line| clipped(line.trim(), LONGEST)).collect();
             NoResult::Failed { how, last: lines[lines.len().saturating_sub(LAST)..].to_vec() }

@@ -59,6 +59,7 @@ impl Shelf {
         let program = match made {
             Ok(program) => program,
             Err(Fault::Stopped) => return Err(LabError::Interrupted),
+            Err(Fault::Unbegun(error)) => return Err(LabError::io("cannot build in", &checkout)(error)),
             Err(Fault::Failed(why)) => {
                 let tail = log::tail(&failed);
                 return Err(LabError::Build { commit: commit.to_string(), why, tail, log: failed });
@@ -139,6 +140,8 @@ fn kept(directory: &Path, commit: &Commit) -> Result<Option<Built>, LabError> {
 
 /// Why there is no program.
 enum Fault {
+    /// No process began, whatever the commit is.
+    Unbegun(io::Error),
     Failed(String),
     Stopped,
 }
@@ -161,7 +164,7 @@ fn run(
         command.stdin(Stdio::from(lock.try_clone()?)).stdout(out.try_clone()?).stderr(out);
         Group::start(&mut command)
     };
-    let mut group = start().map_err(|error| Fault::Failed(format!("it could not be started: {error}")))?;
+    let mut group = start().map_err(Fault::Unbegun)?;
     let begun = Instant::now();
     let ended = loop {
         match group.child.try_wait() {

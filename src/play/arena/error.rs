@@ -22,6 +22,9 @@ pub enum Unplayed {
     /// The thread of its worker has ended.
     #[error("its worker is gone")]
     NoWorker,
+    /// This machine lacks what an engine needs to start; the game is played again.
+    #[error("{0}; then the same command plays on")]
+    Lack(String),
 }
 
 /// Why an engine cannot play: before the start of an event, or at the look of a machine.
@@ -158,7 +161,7 @@ pub enum RunError {
     #[error("{}", .0.join("\n"))]
     Engines(Vec<String>),
     /// An opening that leaves the rules, found only when it was to be played.
-    #[error("game {0:?} cannot be set up: {1}")]
+    #[error("game {} cannot be set up: {}", .0.0, .1)]
     Setup(GameId, Unplayed),
     /// A file or a thread.
     #[error("{0}: {1}")]

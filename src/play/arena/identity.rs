@@ -18,7 +18,7 @@ use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};
 use parking_lot::Mutex;
 use plan::{EnginePlan, Sandbox, pattern};
-use platform::files::Foreign;
+use platform::{files::Foreign, lack};
 use referee::{
     entry::{Entry, PlayerId},
     identity::{FileIdentity, Identity},
@@ -354,13 +354,18 @@ impl Engine {
             if stamp == Some(file.stamp) || stamp.is_none() && file.source == Source::Program {
                 return true;
             }
-            if let Ok(read) = library.read(&file.path, &self.foreign)
-                && read.sha256 == file.sha256
-            {
-                file.stamp = read.stamp;
-                return true;
-            }
             let path = file.path.display();
+            match library.read(&file.path, &self.foreign) {
+                Ok(read) if read.sha256 == file.sha256 => {
+                    file.stamp = read.stamp;
+                    return true;
+                }
+                Err(error) if lack::is_ours(&error) => {
+                    news.unknown = Some(format!("`{path}` cannot be read: {error}"));
+                    return true;
+                }
+                _ => {}
+            }
             match file.source {
                 Source::Program => news.replaced.push(format!("the program `{path}` was replaced")),
                 Source::Argument | Source::Listed => {

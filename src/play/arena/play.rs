@@ -1,6 +1,7 @@
 //! The only loop that plays a game, and the only caller of [`Game::handle`].
 
 use crate::{
+    Unplayed,
     lag::SchedulerLag,
     operations::{Intervention, Interventions, ordered},
     spectators::{Sight, Spectators},
@@ -10,7 +11,7 @@ use referee::{
     AbortBy, Color, Outcome, WinBy,
     clock::Scale,
     entry::{Entry, GameEnded, GameId, GameStarted},
-    game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word, starved_text},
+    game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, Word, starved_text},
     sink::{GameOptions, Sink},
 };
 use seat::{Seat, usi::Alarm};
@@ -74,52 +75,40 @@ pub struct GameContext<'a> {
 /// Plays a game to its end; its entries go to the sink.
 ///
 /// # Errors
-/// When the game cannot be set up; then nothing was played.
+/// When the game cannot be set up, or this machine cannot seat a player; then nothing was played.
 pub async fn play(
     fixture: Fixture,
     seats: &mut [Seat; 2],
     context: GameContext<'_>,
-) -> Result<Outcome, SetupError> {
+) -> Result<Outcome, Unplayed> {
     play_under(Authority::Here, fixture, seats, context).await
 }
 
 /// Plays a game under an authority to its end; its entries go to the sink.
 ///
 /// # Errors
-/// When the game cannot be set up; then nothing was played.
+/// As [`play`].
 pub async fn play_under(
     authority: Authority,
     fixture: Fixture,
     seats: &mut [Seat; 2],
     context: GameContext<'_>,
-) -> Result<Outcome, SetupError> {
+) -> Result<Outcome, Unplayed> {
     let id = fixture.setup.game;
     let (mut game, calls) = Game::start_under(fixture.setup.clone(), authority)?;
-    let GameContext { sink, spectators, lag, stop, interventions } = context;
-    let mut orders = interventions.map(|games| games.watch(id));
-    let turn = Instant::now();
-    let alarm = Alarm::default();
-    let (rung, leaving, outcome) = (false, false, None);
-    let mut running = PlayLoop {
-        id,
-        fixture,
-        seats,
-        sink,
-        spectators,
-        lag,
-        turn,
-        alarm,
-        rung,
-        leaving,
-        outcome,
-        unkept: false,
-    };
+    let mut orders = context.interventions.map(|games| games.watch(id));
+    let (turn, alarm) = (Instant::now(), Alarm::default());
+    let (rung, leaving, outcome, unkept, mut lack) = (false, false, None, false, None);
+    let mut running = PlayLoop { id, fixture, seats, context, turn, alarm, rung, leaving, outcome, unkept };
     running.deliver(calls, &game).await;
     // One registration for the whole game: the token is shared by all workers, and each registration takes its lock.
-    let mut stopped = pin!(stop.cancelled());
+    let mut stopped = pin!(context.stop.cancelled());
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
-            (color, reply) = next_reply(running.seats, id) => Input::Reply(color, running.fair(color, reply, &game)),
+            (color, reply) = next_reply(running.seats, id) => {
+                lack = if let Reply::Unseated(why) = &reply { Some(why.clone()) } else { lack };
+                Input::Reply(color, running.fair(color, reply, &game))
+            }
             () = running.alarm.rings() => match running.grace(&game) {
                 None => Input::FlagFell,
                 Some(later) => {
@@ -137,7 +126,9 @@ pub async fn play_under(
         let outputs = game.handle(input);
         running.deliver(outputs, &game).await;
     }
-    Ok(running.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
+    let outcome = running.outcome.unwrap_or(Outcome::Aborted { by: AbortBy::Stopped });
+    let is_unplayed = outcome == Outcome::Aborted { by: AbortBy::NotStarted };
+    lack.filter(|_| is_unplayed).map_or(Ok(outcome), |why| Err(Unplayed::Lack(why)))
 }
 
 /// True if a seat learns from it that the game is over.
@@ -166,9 +157,7 @@ struct PlayLoop<'a> {
     id: GameId,
     fixture: Fixture,
     seats: &'a mut [Seat; 2],
-    sink: &'a dyn Sink,
-    spectators: Option<&'a dyn Spectators>,
-    lag: &'a SchedulerLag,
+    context: GameContext<'a>,
     /// When the turn began.
     turn: Instant,
     alarm: Alarm,
@@ -194,7 +183,7 @@ impl PlayLoop<'_> {
                     self.turn = Instant::now();
                     let started = self.started();
                     self.show(|| Sight::Started(Box::new(started.clone())));
-                    self.sink.happened(Entry::GameStarted(started));
+                    self.context.sink.happened(Entry::GameStarted(started));
                 }
                 Output::Happened(event) => {
                     self.turn = Instant::now();
@@ -202,7 +191,7 @@ impl PlayLoop<'_> {
                         let (game, mv, charged) = (moved.game, moved.mv, moved.charged);
                         self.show(|| Sight::Moved { game, mv, charged });
                     }
-                    self.sink.happened(event);
+                    self.context.sink.happened(event);
                 }
                 Output::Ended(outcome, reason) => {
                     self.ended(outcome, &reason, game);
@@ -219,7 +208,7 @@ impl PlayLoop<'_> {
     }
 
     fn show(&self, sight: impl FnOnce() -> Sight) {
-        if let Some(spectators) = self.spectators {
+        if let Some(spectators) = self.context.spectators {
             spectators.see(sight());
         }
     }
@@ -260,7 +249,7 @@ impl PlayLoop<'_> {
         trace.failed();
         let trace = trace.report();
         let text = format!("game {}: {color}: {text}\n{trace}", self.id.0);
-        self.sink.happened(Entry::Fault { player, text });
+        self.context.sink.happened(Entry::Fault { player, text });
     }
 
     /// Takes the lag of this program off an answer that would lose on time. An answer that is timed by its arrival does
@@ -270,11 +259,11 @@ impl PlayLoop<'_> {
             && !self.seats[color.index()].timed_by_arrival
             && answer.elapsed >= allowance
         {
-            let late = self.lag.late_since(self.turn);
+            let late = self.context.lag.late_since(self.turn);
             if !late.is_zero() {
                 let text =
                     format!("game {}: this machine was {} ms late itself", self.id.0, late.as_millis());
-                self.sink.happened(Entry::Fault { player: None, text });
+                self.context.sink.happened(Entry::Fault { player: None, text });
                 answer.elapsed = answer.elapsed.saturating_sub(late);
             }
         }
@@ -284,7 +273,7 @@ impl PlayLoop<'_> {
     /// When the alarm rings again: if this program was so late that it may not have read yet what came in time, at most
     /// once a turn; and while the engine waits for a processor, so that its answer shows for how long.
     fn grace(&mut self, game: &Game) -> Option<Instant> {
-        let late = self.lag.late_since(self.turn);
+        let late = self.context.lag.late_since(self.turn);
         if late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true) {
             return Some(Instant::now() + late);
         }
@@ -306,7 +295,7 @@ impl PlayLoop<'_> {
         let evidence = self.evidence(outcome, reason, game);
         let replayed = self.fixture.replays(outcome, &evidence);
         let pairing = self.fixture.pairing;
-        self.sink.happened(Entry::GameEnded(GameEnded {
+        self.context.sink.happened(Entry::GameEnded(GameEnded {
             game: self.id,
             pairing,
             outcome,
@@ -320,9 +309,9 @@ impl PlayLoop<'_> {
     /// Where players or spectators are elsewhere, waits until the end is kept for good: what was announced must not be
     /// lost with this program.
     async fn await_commit(&mut self) {
-        if self.spectators.is_some() {
+        if self.context.spectators.is_some() {
             let (kept, answer) = oneshot::channel();
-            self.sink.when_kept(Box::new(move || {
+            self.context.sink.when_kept(Box::new(move || {
                 let _game_gone = kept.send(());
             }));
             self.unkept = answer.await.is_err();

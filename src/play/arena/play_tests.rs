@@ -162,6 +162,10 @@ impl ScriptedGame {
     }
 
     async fn play(&mut self, time: TimeControl) -> Outcome {
+        self.try_to_play(time).await.unwrap()
+    }
+
+    async fn try_to_play(&mut self, time: TimeControl) -> Result<Outcome, Unplayed> {
         let context = GameContext {
             sink: &self.reports,
             lag: &self.lag,
@@ -169,7 +173,7 @@ impl ScriptedGame {
             spectators: None,
             interventions: None,
         };
-        play(fixture(time), &mut self.seats, context).await.unwrap()
+        play(fixture(time), &mut self.seats, context).await
     }
 
     async fn play_on_server(&mut self, terms: ServerTerms) -> Outcome {
@@ -386,6 +390,25 @@ async fn a_seat_that_is_given_up_loses_by_disconnection() {
     let (outcome, (), _white) = join!(table.play(sudden_death(secs(10))), leaving, white.follow(&[]));
     assert_eq!(outcome, win(Color::White, WinBy::Disconnection));
     assert!(table.reports.evidence().contains("its seat was given up"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_player_whom_this_machine_cannot_seat_loses_nothing_and_the_game_is_to_be_played_again() {
+    for is_other_ready in [false, true] {
+        let (mut table, mut black, white) = ScriptedGame::new();
+        if is_other_ready {
+            black.say(Reply::Ready).await;
+        }
+        white.say(Reply::Unseated("no open files".to_owned())).await;
+        let played = table.try_to_play(sudden_death(secs(10))).await;
+        assert_eq!(played, Err(Unplayed::Lack("no open files".to_owned())));
+        let entries = std::mem::take(&mut *table.reports.0.lock().unwrap());
+        let [Entry::GameEnded(ended)] = &entries[..] else { panic!("{entries:?}") };
+        assert_eq!(ended.outcome, Outcome::Aborted { by: AbortBy::NotStarted });
+        assert_eq!(ended.evidence, "no open files");
+        assert!(matches!(black.hear().await, Order::NewGame { .. }));
+        assert_eq!(black.hear().await, Order::Over(ended.outcome));
+    }
 }
 
 fn terms() -> ServerTerms {

@@ -12,7 +12,7 @@ use referee::{
     number::number,
     rules::{Declaration, Rules},
 };
-use seat::usi::{self, Handshake, LookFault, Reach, Step, UsiPlayer};
+use seat::usi::{self, Failing, Handshake, LookFault, Reach, Step, UsiPlayer};
 use std::{collections::BTreeMap, io, sync::Arc, time::Duration};
 use tokio::sync::{Semaphore, watch};
 
@@ -38,7 +38,7 @@ pub struct Findings {
 /// wrong. What takes long is shown by `say`.
 ///
 /// # Errors
-/// When the system has no event queue for it.
+/// When this machine lacks what an engine, or the look, needs.
 pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
     look_at_all(plan, false, say)
 }
@@ -46,7 +46,7 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
 /// The same, with one engine after the other, for a machine on which others play.
 ///
 /// # Errors
-/// When the system has no event queue for it.
+/// As [`look`].
 pub fn look_in_turn(plan: &Plan, say: &Say) -> io::Result<Findings> {
     look_at_all(plan, true, say)
 }
@@ -83,7 +83,7 @@ fn look_at_all(plan: &Plan, in_turn: bool, say: &Say) -> io::Result<Findings> {
 /// Has one engine do once what a game asks of it; returns the faults of its options, or why it cannot play.
 ///
 /// # Errors
-/// When the system has no event queue for it.
+/// As [`look`].
 pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>, CannotPlay>> {
     if let Some(fault) = sandbox_fault(engine) {
         return Ok(Err(fault));
@@ -192,9 +192,15 @@ struct Look {
 }
 
 impl Look {
+    /// What is seen of each engine; an error where this program or this machine is at fault, and not an engine.
     fn at(&self, engines: &[Arc<EnginePlan>], say: &Say) -> io::Result<Vec<Seen>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(runtime.block_on(self.at_all(engines, say)))
+        let seen = runtime.block_on(self.at_all(engines, say));
+        let ours = seen.iter().find_map(|seen| match &seen.as_ref().err()?.how {
+            Failing::Ours(why) => Some(why.clone()),
+            _ => None,
+        });
+        ours.map_or(Ok(seen), |why| Err(io::Error::new(io::ErrorKind::QuotaExceeded, why)))
     }
 
     async fn at_all(&self, engines: &[Arc<EnginePlan>], say: &Say) -> Vec<Seen> {
@@ -213,9 +219,7 @@ impl Look {
             tasks.push(tokio::spawn(async move {
                 let _turn = turns.acquire().await.ok();
                 let _share = if engine.gpu > 0.0 { gpu.acquire().await.ok() } else { None };
-                let player =
-                    UsiPlayer { engine, cores: vec![], startups, reports: None, gate: None, recorder: None };
-                usi::look(player, reach, &sender).await
+                usi::look(UsiPlayer { startups, ..UsiPlayer::alone(engine) }, reach, &sender).await
             }));
         }
         let telling = tokio::spawn(tell_waits(progress, say.clone()));

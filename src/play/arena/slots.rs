@@ -43,12 +43,10 @@ impl Slots {
         context: &WorkerContext,
     ) -> Result<Self, RunError> {
         let cores = specs.iter().map(|spec| spec.cores.len()).min().filter(|cores| *cores > 0);
-        let start = |spec: WorkerSpec| {
-            let free = spec.slots;
-            Worker::start(spec, context.clone()).map(|worker| (worker, free))
-        };
-        let workers = specs.into_iter().map(start).collect::<Result<_, _>>();
-        let workers = workers.map_err(|e| RunError::Io("a worker thread".to_owned(), e))?;
+        let free: Vec<usize> = specs.iter().map(|spec| spec.slots).collect();
+        let workers =
+            Worker::start_all(specs, context).map_err(|e| RunError::Io("its games".to_owned(), e))?;
+        let workers = workers.into_iter().zip(free).collect();
         Ok(Self { workers, lane, permit: None, _claimed: claimed, cores })
     }
 

@@ -78,8 +78,7 @@ async fn of_engine(engine: &EnginePlan, slots: usize, startups: usize) -> Result
     let startups = Arc::new(Semaphore::new(startups.max(1)));
     let start = |_| {
         let (engine, startups) = (engine.clone(), startups.clone());
-        let player = UsiPlayer { engine, cores: vec![], startups, reports: None, gate: None, recorder: None };
-        tokio::spawn(usi::speed(player))
+        tokio::spawn(usi::speed(UsiPlayer { startups, ..UsiPlayer::alone(engine) }))
     };
     let tasks: Vec<_> = (0..slots).map(start).collect();
     let mut rounds: Vec<f64> = vec![];

@@ -18,6 +18,7 @@ use referee::{
     AbortBy, Outcome,
     entry::{Entry, PlayerId},
     game::Order,
+    number::number,
     sink::{SideRecord, Sink},
 };
 use seat::{
@@ -33,11 +34,17 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Idle engines that a worker keeps running in any case.
+/// Idle engines that a worker keeps running in any case, at least.
 const IDLE_ENGINES: usize = 8;
 /// Further ones that all workers together keep where memory is plentiful: in an event of many engines most games would
-/// begin with two starts. Each of them has three descriptors.
+/// begin with two starts.
 pub const SPARE_ENGINES: usize = 128;
+/// Open files of an engine (three pipes, and the line to its guardian), of a worker, and of the least of an event around them.
+const ENGINE: usize = 4;
+const WORKER: usize = 4;
+const OTHERS: usize = 32;
+/// Open files that are asked for: also those of idle engines, of connections and of pages.
+const PLENTY: u64 = 65_536;
 
 /// What all workers share.
 #[derive(Clone)]
@@ -117,6 +124,30 @@ pub struct WorkerSpec {
 }
 
 impl Worker {
+    /// Starts the workers of an event, and lets this program open the files that it is known to need, if it may.
+    ///
+    /// # Errors
+    /// When the engines of their games at once cannot have their pipes, and those of [`Self::start`].
+    pub fn start_all(specs: Vec<WorkerSpec>, context: &WorkerContext) -> io::Result<Vec<Self>> {
+        let (games, others) =
+            (specs.iter().map(|spec| spec.slots), context.field.0.read().len().saturating_sub(2));
+        let idle: usize = games.clone().map(|slots| IDLE_ENGINES.max(2 * slots).min(others)).sum();
+        let games: usize = games.sum();
+        let needed = OTHERS + specs.len() * WORKER + (2 * games + idle) * ENGINE;
+        let allowed = platform::account::files(PLENTY).map_or(usize::MAX, |allowed| allowed as usize);
+        // Players of the network have the files of their connections, for which a host keeps what it needs.
+        if allowed < needed && context.remote.is_none() {
+            let text = format!(
+                "{allowed} open files are allowed, and {} at once with all around them need {needed}: allow more by \
+                 `ulimit -n` or by LimitNOFILE= in a unit, or play fewer at once",
+                number(games, "game")
+            );
+            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
+        }
+        context.spare.forget_permits(SPARE_ENGINES.saturating_sub(allowed.saturating_sub(needed) / ENGINE));
+        specs.into_iter().map(|spec| Self::start(spec, context.clone())).collect()
+    }
+
     /// Starts a worker.
     ///
     /// # Errors
@@ -190,7 +221,7 @@ async fn host(fixture: Fixture, permit: Option<Arc<Permit>>, bench: Arc<Bench>) 
     let WorkerContext { adjourn: stop, interventions, .. } = &bench.context;
     let (lag, interventions) = (&bench.thread.lag, Some(&**interventions));
     let context = GameContext { sink: &report, spectators, lag, stop, interventions };
-    let outcome = play(fixture, &mut seats, context).await.map_err(Unplayed::from);
+    let outcome = play(fixture, &mut seats, context).await;
     slot.over(outcome, std::mem::take(&mut *report.entries.lock()));
     for (player, seat) in [black, white].into_iter().zip(seats) {
         bench.put_back(player, seat, permit.as_ref());
@@ -205,8 +236,6 @@ struct GameReport {
     notes: Sender<Note>,
     entries: Mutex<Entries>,
 }
-
-impl GameReport {}
 
 impl Sink for GameReport {
     fn happened(&self, entry: Entry) {

@@ -13,21 +13,14 @@ use referee::{
 };
 use seat::usi::{self, Gate, Reach, Step, UsiPlayer};
 use std::sync::Arc;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// The identity of the engine; `None` if it cannot be started, which the login loop reports and retries.
 ///
 /// # Errors
 /// Faults of the engine's files.
 pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Option<Engine>, IdentityError> {
-    let player = UsiPlayer {
-        engine: Arc::new(config.engine.clone()),
-        cores: vec![],
-        startups: Arc::new(Semaphore::new(1)),
-        reports: None,
-        recorder: None,
-        gate: None,
-    };
+    let player = UsiPlayer::alone(Arc::new(config.engine.clone()));
     match usi::look(player, Reach::Handshake, &watch::channel(Step::default()).0).await {
         Ok(shown) => {
             // The look before the first login has reported them.

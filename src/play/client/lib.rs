@@ -50,7 +50,6 @@ use seat::{
     usi::{self, Gate, UsiPlayer},
 };
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// The word for such events in the database.
 pub const KIND: &str = "floodgate";
@@ -154,12 +153,10 @@ impl Client {
             None
         });
         let player = UsiPlayer {
-            engine: Arc::new(self.config.engine.clone()),
-            cores: vec![],
-            startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
             gate: self.gate(),
             recorder: recorded.as_ref().map(Recorded::handle),
+            ..UsiPlayer::alone(Arc::new(self.config.engine.clone()))
         };
         let (engine, actor) = usi::open(player);
         let actor = tokio::spawn(actor);

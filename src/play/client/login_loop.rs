@@ -10,6 +10,7 @@ use super::{
 };
 use arena::Say;
 use arena::Shutdown;
+use arena::Unplayed;
 use arena::disk::DiskWatch;
 use arena::lag::SchedulerLag;
 use arena::play::{Fixture, GameContext, play_under};
@@ -22,7 +23,7 @@ use plan::client::{AWAY, ClientConfig};
 use referee::{
     AbortBy, Color, Outcome,
     entry::{Entry, GameId},
-    game::{Authority, Order, Reply, ServerRuled, SetupError},
+    game::{Authority, Order, Reply, ServerRuled},
     sink::{Direction, SideRecord},
 };
 use seat::{
@@ -77,7 +78,7 @@ enum Failure {
     #[error(transparent)]
     CannotPlay(#[from] super::announced::CannotPlay),
     #[error(transparent)]
-    Setup(#[from] SetupError),
+    Unplayed(#[from] Unplayed),
     #[error("the game summary has more than {SUMMARY_LINES} lines")]
     Endless,
     #[error("the game ended without a ruling")]
@@ -317,7 +318,7 @@ impl LoginLoop {
         loop {
             match engine.replies.recv().await {
                 Some((READY_CHECK, Reply::Ready)) => break,
-                Some((READY_CHECK, Reply::Gone(how))) => {
+                Some((READY_CHECK, Reply::Gone(how) | Reply::Unseated(how))) => {
                     return Err(Failure::Engine(format!("{how}\n{}", engine.trace.report())));
                 }
                 Some(_) => {} // a late reply of the previous game

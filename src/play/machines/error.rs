@@ -13,8 +13,8 @@ pub enum MachineError {
     /// The system has nothing to wait with.
     #[error("the system has no event queue: {0}")]
     EventQueue(#[source] io::Error),
-    /// The system has no thread.
-    #[error("the system has no thread: {0}")]
+    /// The system has no thread, or too few open files for the games.
+    #[error("this machine lacks what its games need: {0}")]
     Thread(#[source] io::Error),
     /// The door of an event.
     #[error(transparent)]
@@ -75,8 +75,8 @@ pub enum Unfit {
         /// Cores that there are.
         cores: usize,
     },
-    /// The system has nothing to wait with.
-    #[error("the system has no event queue: {0}")]
+    /// The system has nothing to wait with, or no means to start an engine.
+    #[error("this machine lacks what a look at its engines needs: {0}")]
     EventQueue(#[from] io::Error),
     /// The look ended by a fault of this program.
     #[error(transparent)]

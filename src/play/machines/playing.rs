@@ -64,8 +64,7 @@ impl Playing {
             adjourn,
             interventions: interventions.clone(),
         };
-        let start = |spec| Worker::start(spec, context.clone());
-        let threads = threads.into_iter().map(start).collect::<io::Result<_>>()?;
+        let threads = Worker::start_all(threads, &context)?;
         Ok(Self { threads, collector, interventions, sights: Sights::default() })
     }
 

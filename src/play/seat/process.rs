@@ -150,16 +150,8 @@ pub async fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> 
 
 fn program(engine: &EnginePlan, cores: &[usize]) -> Program {
     if let Some([file, arguments @ ..]) = far::start(engine).as_deref() {
-        return Program {
-            name: engine.name.clone(),
-            file: file.into(),
-            arguments: arguments.iter().map(Into::into).collect(),
-            environment: vec![],
-            hidden: &[JOIN],
-            directory: None,
-            cores: vec![],
-            strict: None,
-        };
+        let (name, arguments) = (engine.name.clone(), arguments.iter().map(Into::into).collect());
+        return Program { name, file: file.into(), arguments, hidden: &[JOIN], ..Program::default() };
     }
     Program {
         name: engine.name.clone(),

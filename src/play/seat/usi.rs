@@ -22,7 +22,7 @@ pub use super::{
 pub use look::{AHEAD, Failing, LookFault, Reach, Step, is_behind, look, speed};
 
 use plan::{EnginePlan, Restart, Sandbox, SeatLimits};
-use platform::life;
+use platform::{lack, life};
 use referee::{
     Color, Outcome,
     entry::{Entry, GameId, PlayerId},
@@ -51,6 +51,11 @@ const STATUS_PATIENCE: Duration = Duration::from_millis(500);
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Starts in a row that may fail before a game is given up; later games try once each, until a start succeeds.
 const STARTS: u32 = 4;
+/// The same while this machine lacks what a start takes: such a lack may last a moment, here some three seconds.
+const LACKS: u32 = 6;
+/// What helps then.
+const MORE: &str = "; this is no fault of the engine: allow Renmei more (`ulimit -n` and `-u`, or LimitNOFILE= and TasksMax= in \
+                    a unit), or play fewer games at once";
 /// Longest pause between two starts is this many milliseconds, doubled [`DOUBLINGS`] times.
 const PAUSE: u64 = 50;
 /// See [`PAUSE`].
@@ -73,6 +78,14 @@ pub struct UsiPlayer {
     pub recorder: Option<Recorder>,
     /// Asked before every start of a process.
     pub gate: Option<Arc<dyn Gate>>,
+}
+
+impl UsiPlayer {
+    /// An engine that waits for no other, and of which nothing is kept or reported.
+    pub fn alone(engine: Arc<EnginePlan>) -> Self {
+        let startups = Arc::new(Semaphore::new(1));
+        Self { engine, cores: vec![], startups, reports: None, recorder: None, gate: None }
+    }
 }
 
 /// Says whether an engine may be started, for one that has become another since it was looked at.
@@ -114,6 +127,8 @@ struct Actor<L: Launcher> {
     proven: bool,
     /// The fault is that an answer did not come in time.
     hung: bool,
+    /// The fault is a lack of this machine, which no engine has to answer for.
+    lacks: bool,
     barred: bool,
     /// The engine is stopped while its opponent is to move.
     rests: bool,
@@ -187,6 +202,7 @@ impl<L: Launcher> Actor<L> {
             due: None,
             proven: false,
             hung: false,
+            lacks: false,
             barred: false,
             rests: false,
             peak: Peak::default(),
@@ -369,8 +385,10 @@ impl<L: Launcher> Actor<L> {
                 self.conversation.begin(Instant::now(), &mut self.effects);
             }
             Err(error) => {
+                self.lacks = lack::is_ours(&error);
+                let more = if self.lacks { MORE } else { "" };
                 self.effects.fault =
-                    Some(format!("`{}` could not be started: {error}", engine.command.display()));
+                    Some(format!("`{}` could not be started: {error}{more}", engine.command.display()));
             }
         }
     }
@@ -551,25 +569,28 @@ impl<L: Launcher> Actor<L> {
         }
         // Whoever waits for an engine that hangs at its start has waited long enough.
         let hung_at_start = mem::take(&mut self.hung) && at_start;
-        let text = if at_start { self.counted(text) } else { text };
-        self.barred |= self.player.engine.restart == Restart::Never;
-        if self.deserves_new_process() && !hung_at_start {
+        let lacks = mem::take(&mut self.lacks);
+        let text = if at_start && !lacks { self.counted(text) } else { text };
+        self.barred |= self.player.engine.restart == Restart::Never && !lacks;
+        if self.deserves_new_process(lacks) && !hung_at_start {
             tracing::info!(target: "seat", engine = ?self.player.engine.name, why = ?text, "engine is started again");
             if !at_start || self.failed_starts == 1 {
-                self.tell_fault(&text);
+                self.tell_fault(&text, lacks);
             }
             self.start().await;
         } else if let Some(game) = self.conversation.abandon() {
-            let _game_over = self.end.outbox.send((game, Reply::Gone(text))).await;
+            let reply = if lacks { Reply::Unseated(text) } else { Reply::Gone(text) };
+            let _game_over = self.end.outbox.send((game, reply)).await;
         } else {
-            self.tell_fault(&text);
+            self.tell_fault(&text, lacks);
         }
     }
 
     /// True if the game waits for another process: its engine has played before, may be started again, and has not
-    /// failed to start too often.
-    fn deserves_new_process(&self) -> bool {
-        self.proven && !self.barred && self.failed_starts < STARTS && self.conversation.awaits_start()
+    /// failed to start too often; or this machine `lacks` what a start takes, and may not in a moment.
+    fn deserves_new_process(&self, lacks: bool) -> bool {
+        let most = if lacks { LACKS } else { STARTS * u32::from(self.proven) };
+        !self.barred && self.failed_starts < most && self.conversation.awaits_start()
     }
 
     /// A fault at the start, with the number of those in a row: each is not worth a line of its own.
@@ -580,15 +601,15 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Reports a fault that costs no game, for the author of the engine.
-    fn tell_fault(&self, text: &str) {
+    /// Reports a fault that costs no game, for the author of the engine, or for the user of a machine that `lacks` something.
+    fn tell_fault(&self, text: &str, lacks: bool) {
         if let Some((sink, player)) = &self.player.reports {
             let text = format!(
                 "engine `{}` between games: {text}\n{}",
                 self.player.engine.name,
                 self.end.trace.report()
             );
-            sink.happened(Entry::Fault { player: Some(*player), text });
+            sink.happened(Entry::Fault { player: (!lacks).then_some(*player), text });
         }
     }
 

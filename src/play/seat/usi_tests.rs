@@ -173,6 +173,8 @@ type BoxedScript = Box<dyn FnOnce(Script) -> Play>;
 /// Starts one script after another, and notes when.
 struct ScriptedLauncher {
     scripts: RefCell<Vec<BoxedScript>>,
+    /// What this machine lacks at the next starts, the next last.
+    lacks: Rc<RefCell<Vec<io::ErrorKind>>>,
     starts: Rc<RefCell<Vec<Instant>>>,
 }
 
@@ -181,6 +183,9 @@ impl Launcher for ScriptedLauncher {
     type Output = ScriptOut;
 
     async fn launch(&self, _: &EnginePlan, _: &[usize]) -> io::Result<Process<ScriptIn, ScriptOut>> {
+        if let Some(lack) = self.lacks.borrow_mut().pop() {
+            return Err(lack.into());
+        }
         if self.scripts.borrow().is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -210,12 +215,13 @@ fn script<F: Future<Output = ()> + 'static>(play: impl FnOnce(Script) -> F + 'st
 
 /// Faults that were reported while no game suffered from them.
 #[derive(Debug, Default)]
-struct Faults(Mutex<Vec<String>>);
+struct Faults(Mutex<Vec<String>>, Mutex<Vec<PlayerId>>);
 
 impl Sink for Faults {
     fn happened(&self, entry: Entry) {
-        if let Entry::Fault { text, .. } = entry {
+        if let Entry::Fault { text, player } = entry {
             self.0.lock().unwrap().push(text);
+            self.1.lock().unwrap().extend(player);
         }
     }
 
@@ -228,6 +234,7 @@ struct ScriptedSeat {
     faults: Arc<Faults>,
     starts: Rc<RefCell<Vec<Instant>>>,
     startups: Arc<Semaphore>,
+    lacks: Rc<RefCell<Vec<io::ErrorKind>>>,
 }
 
 impl ScriptedSeat {
@@ -238,6 +245,7 @@ impl ScriptedSeat {
     fn behind(gate: Option<Arc<dyn Gate>>, engine: EnginePlan, scripts: Vec<BoxedScript>) -> Self {
         let (seat, end) = pair();
         let (faults, starts) = (Arc::new(Faults::default()), Rc::default());
+        let lacks = Rc::<RefCell<Vec<io::ErrorKind>>>::default();
         let startups = Arc::new(Semaphore::new(1));
         let player = UsiPlayer {
             engine: Arc::new(engine),
@@ -247,9 +255,10 @@ impl ScriptedSeat {
             recorder: None,
             gate,
         };
-        let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
+        let (scripts, lacks_then) = (RefCell::new(scripts), Rc::clone(&lacks));
+        let launcher = ScriptedLauncher { scripts, lacks: lacks_then, starts: Rc::clone(&starts) };
         spawn_local(Actor::new(player, end, launcher).run());
-        Self { seat, faults, starts, startups }
+        Self { seat, faults, starts, startups, lacks }
     }
 
     async fn order(&self, order: Order) {
@@ -351,10 +360,15 @@ fn an_engine_that_gets_no_processor_is_waited_for_and_given_up_with_a_word_about
 
 /// The look at an engine that is this script.
 async fn look_at(play: BoxedScript) -> Result<Handshake, LookFault> {
+    look_lacking(vec![], play).await
+}
+
+/// The same on a machine that lacks something at the start.
+async fn look_lacking(lacks: Vec<io::ErrorKind>, play: BoxedScript) -> Result<Handshake, LookFault> {
     let (_seat, end) = pair();
-    let (startups, engine) = (Arc::new(Semaphore::new(1)), Arc::new(engine()));
-    let player = UsiPlayer { engine, cores: vec![], startups, reports: None, recorder: None, gate: None };
-    let launcher = ScriptedLauncher { scripts: RefCell::new(vec![play]), starts: Rc::default() };
+    let player = UsiPlayer::alone(Arc::new(engine()));
+    let (scripts, lacks) = (RefCell::new(vec![play]), Rc::new(RefCell::new(lacks)));
+    let launcher = ScriptedLauncher { scripts, lacks, starts: Rc::default() };
     Actor::new(player, end, launcher).look(Reach::Move, &tokio::sync::watch::channel(Step::default()).0).await
 }
 
@@ -379,6 +393,56 @@ fn a_look_waits_for_a_move_that_waits_for_a_processor_and_does_not_refuse_an_eng
         starve(1000 * SECOND);
         let silent = look_at(answers_after(1000 * SECOND)).await.unwrap_err().how.to_string();
         assert!(silent.contains("no `bestmove` within 8200 ms, `stop` included, not counting "), "{silent}");
+    });
+}
+
+fn honest() -> BoxedScript {
+    script(|mut script| async move {
+        script.sit_down().await;
+        script.live_until_killed().await;
+    })
+}
+
+#[test]
+fn a_start_that_this_machine_lacks_the_means_for_is_tried_again_and_costs_the_engine_nothing() {
+    in_simulated_time(async {
+        for restart in [Restart::OnFault, Restart::EveryGame, Restart::Never] {
+            let mut player = ScriptedSeat::new(EnginePlan { restart, ..engine() }, vec![honest()]);
+            player.lacks.borrow_mut().extend([io::ErrorKind::OutOfMemory; LACKS as usize - 1]);
+            player.new_game(1).await;
+            assert_eq!(player.reply().await, (GameId(1), Reply::Ready));
+            assert_eq!(player.starts.borrow().len(), 1);
+            let faults = player.faults.0.lock().unwrap();
+            assert_eq!(faults.len(), 1, "said once: {faults:?}");
+            assert!(faults[0].contains("; this is no fault of the engine: allow Renmei more"), "{faults:?}");
+            assert_eq!(*player.faults.1.lock().unwrap(), [], "no player is blamed");
+        }
+    });
+}
+
+#[test]
+fn a_lack_of_this_machine_that_lasts_leaves_a_game_unplayed_and_its_engine_free_to_play_the_next() {
+    in_simulated_time(async {
+        let engine = EnginePlan { restart: Restart::Never, ..engine() };
+        let mut player = ScriptedSeat::new(engine, vec![honest()]);
+        player.lacks.borrow_mut().extend([io::ErrorKind::StorageFull; LACKS as usize]);
+        let begin = Instant::now();
+        player.new_game(1).await;
+        let (game, Reply::Unseated(why)) = player.reply().await else { panic!("not unseated") };
+        assert_eq!(game, GameId(1));
+        assert!(why.starts_with("`it` could not be started: ") && why.contains("no fault"), "{why}");
+        assert!(begin.elapsed() > SECOND && begin.elapsed() < 5 * SECOND, "{:?}", begin.elapsed());
+        player.over().await;
+        player.new_game(2).await;
+        assert_eq!(player.reply().await, (GameId(2), Reply::Ready));
+        // What the program itself is at fault for is still its own.
+        let mut player = ScriptedSeat::new(self::engine(), vec![]);
+        player.new_game(1).await;
+        assert!(!player.gone().await.contains("no fault"));
+        let seen = look_lacking(vec![io::ErrorKind::QuotaExceeded], honest()).await.unwrap_err();
+        assert!(matches!(seen.how, Failing::Ours(_)), "{seen}");
+        let seen = look_lacking(vec![io::ErrorKind::PermissionDenied], honest()).await.unwrap_err();
+        assert!(matches!(seen.how, Failing::Fault(_)), "{seen}");
     });
 }
 

@@ -78,8 +78,9 @@ impl Model {
         let press = if self.byoyomi > 0 { self.byoyomi } else { SECOND };
         let ends = [0, self.least, self.left, self.byoyomi, self.increment, self.available(), self.patience];
         let units = [MS, SECOND, 2 * SECOND, press];
-        let points: Vec<i128> =
-            ends.iter().flat_map(|end| units.map(|unit| end / unit * unit)).chain(ends).collect();
+        let halves = (1..9).map(|half| half * SECOND / 2);
+        let whole = ends.iter().flat_map(|end| units.map(|unit| end / unit * unit));
+        let points: Vec<i128> = whole.chain(ends).chain(halves).collect();
         let around: BTreeSet<i128> = points
             .iter()
             .flat_map(|point| [0, self.delay].map(|more| point + more))
@@ -111,17 +112,16 @@ fn any_clock(draws: &mut Draws) -> TimeControl {
     let unit = if accounting == Accounting::Milliseconds { MS } else { SECOND };
     let mut some = |units: &[i128]| nanos(draws.of(units) * unit);
     let time = TimeControl {
-        main: some(&[0, 1, 3, 10, 61]),
+        main: some(&[0, 1, 3, 10, 61, 7500]),
         byoyomi: some(&[0, 0, 1, 2, 5]),
         increment: some(&[0, 0, 1, 4]),
-        delay: some(&[0, 0, 1, 3]),
         least: some(&[0, 0, 1, 2, 7]),
         patience: some(&[5, 20]),
         ..TimeControl::default()
     };
-    let margin = nanos(draws.of(&[0, 0, MS, 100 * MS, 1]));
-    let increment = if accounting == Accounting::StopWatch { Duration::ZERO } else { time.increment };
-    let time = TimeControl { margin, accounting, increment, ..time };
+    let margin = nanos(draws.of(&[0, 0, MS, 100 * MS, 1500 * MS, 1]));
+    let delay = nanos(draws.of(&[0, 0, unit, 3 * unit, 300 * MS]));
+    let time = TimeControl { margin, delay, accounting, ..time };
     match draws.of(&[0, 1, 2, 3, 4, 5]) {
         0 if accounting != Accounting::StopWatch => {
             let fixed = Some(nanos(draws.of(&[1, 2, 9]) * unit));
@@ -172,6 +172,9 @@ fn every_clock_charges_and_falls_as_the_rules_say_a_nanosecond_before_at_and_aft
                     expected.left,
                     "seed {seed}, ply {ply}, {elapsed} ns, {clock:?}"
                 );
+                if charged.is_none() {
+                    assert_eq!(tried, clock, "a late reply leaves the clock as it was");
+                }
                 (judged, fell) = (judged + 1, fell + u64::from(charged.is_none()));
             }
             let elapsed = draws.of(&boundaries);
@@ -182,6 +185,26 @@ fn every_clock_charges_and_falls_as_the_rules_say_a_nanosecond_before_at_and_aft
         }
     }
     assert!(judged / 10 < fell && fell < judged * 9 / 10, "{fell} of {judged} fell");
+}
+
+/// No reply after the allowance is in time, and where fractions are counted every one up to it is.
+#[test]
+fn the_allowance_is_the_last_moment_at_which_a_reply_can_be_in_time() {
+    for seed in 0..2000 {
+        let control = any_clock(&mut Draws(mix(seed) & 0xFFFF_FFFF_FFFF));
+        let clock = Clock::new(control);
+        let is_in_time = |elapsed: Duration| { clock }.charge(elapsed).is_ok();
+        let (allowance, ns) = (clock.allowance(), Duration::from_nanos(1));
+        assert!(!is_in_time(allowance + ns), "{control:?}");
+        // Where whole units are counted the end itself is late; and the least time may be more than there is.
+        let rounds = control.accounting != Accounting::Milliseconds && control.is_timed();
+        let spent = match rounds {
+            true => control.least >= clock.ceiling(),
+            false => control.is_timed() && control.least > clock.ceiling(),
+        };
+        assert_eq!(is_in_time(allowance), !rounds && !spent, "{control:?}");
+        assert_eq!(is_in_time(allowance.saturating_sub(ns)), !spent, "{control:?}");
+    }
 }
 
 #[test]

@@ -158,6 +158,9 @@ impl Game {
             (_, Input::Stop) => self.state.end(Outcome::Aborted { by: AbortBy::Stopped }, String::new()),
             (_, Input::Ruled(outcome, reason)) => self.state.end(outcome, reason),
             (_, Input::Reply(color, Reply::Gone(how))) => self.lose(color, WinBy::Disconnection, how),
+            (_, Input::Reply(_, Reply::Unseated(why))) => {
+                self.state.end(Outcome::Aborted { by: AbortBy::NotStarted }, why)
+            }
             (Phase::Preparing { ready }, Input::Reply(color, Reply::Ready)) => self.ready(ready, color),
             (Phase::Preparing { .. }, Input::Reply(color, Reply::Rejected { expired })) => {
                 self.rejected(color, expired)

@@ -16,6 +16,8 @@ macro_rules! faults {
 faults! {
     // Engines.
     "engine `{}` cannot play: {}" = "エンジン `{0}` は対局できません：{1}";
+    "game {} cannot be set up: {}; then the same command plays on" = "対局{0}を始められません：{1}。その後、同じコマンドで続けられます";
+    "`{}` could not be started: {}; this is no fault of the engine: allow Renmei more (`ulimit -n` and `-u`, or LimitNOFILE= and TasksMax= in a unit), or play fewer games at once" = "`{0}` を起動できません：{1}。エンジンのせいではありません。Renmei の上限（`ulimit -n` と `-u`、またはユニットの LimitNOFILE= と TasksMax=）を上げるか、同時対局数を減らしてください";
     "`{}` could not be started: {}" = "`{0}` を起動できません：{1}";
     "{} (it failed to start {} times in a row)" = "{0}（起動に{1}回続けて失敗）";
     "no `usiok` within {} ms" = "{0}ミリ秒以内に `usiok` がありません";

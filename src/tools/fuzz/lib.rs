@@ -11,6 +11,7 @@
 
 // The program has no library: its reader of other programs' command lines is compiled into this crate as well.
 // (Not where this library is checked as a test: the tests beside it are the program's.)
+mod entrances;
 #[cfg(not(test))]
 #[allow(dead_code, unused_imports, reason = "the program uses the rest")]
 #[path = "../../app/habits.rs"]
@@ -21,6 +22,8 @@ mod habits;
 mod output;
 mod scratch;
 mod targets;
+
+pub use entrances::{ENTRANCES, Reads, SIGNS};
 
 /// A parser with its properties.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +52,13 @@ pub const TARGETS: &[Target] = &[
     Target { name: "params", longest: 4096, check: targets::params::params },
     Target { name: "books", longest: 8192, check: targets::books::books },
     Target { name: "machines", longest: 8192, check: targets::machines::machines },
+    Target { name: "managers", longest: 8192, check: targets::managers::managers },
+    Target { name: "file_lists", longest: 8192, check: targets::file_lists::file_lists },
+    Target { name: "browsers", longest: 4096, check: targets::browsers::browsers },
+    Target { name: "requests", longest: 4096, check: targets::requests::requests },
+    Target { name: "lines", longest: 4096, check: targets::lines::lines },
+    Target { name: "packs", longest: 8192, check: targets::packs::packs },
+    Target { name: "positions", longest: 4096, check: targets::positions::positions },
     Target { name: "suites", longest: 4096, check: targets::suites::suites },
     #[cfg(not(test))]
     Target { name: "habits", longest: 1024, check: targets::habits::habits },

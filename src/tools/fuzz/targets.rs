@@ -1,15 +1,22 @@
 //! The targets, one file for each kind of input.
 
 pub mod books;
+pub mod browsers;
 pub mod configurations;
 pub mod csa;
 pub mod databases;
+pub mod file_lists;
 #[cfg(not(test))]
 pub mod habits;
+pub mod lines;
 pub mod machines;
+pub mod managers;
+pub mod packs;
 pub mod params;
+pub mod positions;
 pub mod proxies;
 pub mod records;
+pub mod requests;
 pub mod suites;
 pub mod usi;
 

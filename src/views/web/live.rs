@@ -368,6 +368,58 @@ mod tests {
         BTreeMap::from([(game, board.on_machine("box2"))])
     }
 
+    /// Pages of others read the stream: each kind of item with all of its words.
+    #[test]
+    fn the_words_of_the_stream_stay_as_they_are() {
+        let thought = referee::entry::Thought {
+            depth: Some(1),
+            score: Some(referee::entry::Score::Mate(3)),
+            nodes: Some(4),
+            nps: Some(5),
+            pv: Some("7g7f".to_owned()),
+            ..Default::default()
+        };
+        let ply = referee::running::Ply {
+            mv: Move::from_usi("7g7f").unwrap(),
+            color: Color::Black,
+            at: 6,
+            charged: Some(Duration::from_millis(7)),
+            left: Duration::from_millis(8),
+            thought: Some(Box::new(thought)),
+        };
+        let by = referee::WinBy::IllegalMove(referee::Foul::Nifu);
+        let outcome = referee::Outcome::loss(Color::Black, by);
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let ended = referee::entry::GameEnded {
+            evidence: "black: P*3e".to_owned(),
+            ..referee::entry::GameEnded::new(GameId(2), pairing, outcome, 9)
+        };
+        let words = |item: &Item| match item {
+            Item::Started { .. } => r#"{"k":"s","game":{"#,
+            Item::Moved { .. } => {
+                r#"{"k":"m","g":2,"p":1,"m":"7g7f","c":7,"l":8,"at":6,"s":99997,"x":3,"d":1,"n":4,"v":5,"pv":"7g7f"}"#
+            }
+            Item::Judged { .. } => r#"{"k":"j","g":2,"p":4,"s":-30}"#,
+            Item::Ended { .. } => {
+                r#"{"k":"e","g":2,"result":"white","cause":"illegal-move:nifu","plies":9,"at":5,"reason":"`P*3e`: nifu, a second pawn on its file","counts":true}"#
+            }
+            Item::Gone { .. } => r#"{"k":"x","g":null}"#,
+            Item::Told { .. } => r#"{"k":"o","seq":3,"g":2,"words":"a","ja":"b"}"#,
+        };
+        for item in [
+            Item::Started { game: Box::default() },
+            Item::Moved { g: 2, ply: Ply::new(1, &ply) },
+            Item::Judged { g: 2, p: 4, s: -30 },
+            Item::Ended { g: 2, end: End::of(&ended, 5) },
+            Item::Gone { g: None },
+            Item::Told { seq: 3, g: Some(2), words: "a".to_owned(), ja: "b".to_owned() },
+        ] {
+            let json = crate::parts::to_json(&item);
+            assert!(json.starts_with(words(&item)), "{json}");
+        }
+    }
+
     fn told(items: &[Item]) -> Vec<&'static str> {
         let kind = |item: &Item| match item {
             Item::Started { .. } => "started",

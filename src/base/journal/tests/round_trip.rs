@@ -4,6 +4,7 @@ use proptest::{collection::vec, option, prelude::*};
 use referee::{
     AbortBy,
     clock::TimeControl,
+    entry::Judged,
     operation::{Action, NamedGame, Operation},
 };
 
@@ -179,6 +180,62 @@ proptest! {
         }
         prop_assert_eq!(Store::read(&path).unwrap().verify(event, None).unwrap().alterations, []);
     }
+}
+
+/// The number of a kind of entry, from 0. Whoever adds a kind adds an entry of it to the test below.
+fn kind(entry: &Entry) -> usize {
+    match entry {
+        Entry::Opened(_) => 0,
+        Entry::Entered { .. } => 1,
+        Entry::Renamed { .. } => 2,
+        Entry::GameStarted(_) => 3,
+        Entry::Moved(_) => 4,
+        Entry::Judged(_) => 5,
+        Entry::GameEnded(_) => 6,
+        Entry::Bye { .. } => 7,
+        Entry::Fault { .. } => 8,
+        Entry::Memory { .. } => 9,
+        Entry::Verdict { .. } => 10,
+        Entry::Operator(_) => 11,
+        Entry::Closed => KINDS - 1,
+    }
+}
+
+const KINDS: usize = 13;
+
+#[test]
+fn every_kind_of_entry_is_read_again_as_it_was_written() {
+    let (_directory, path) = temporary();
+    let (game, name) = (GameId(1), |name: &str| name.to_owned());
+    let judged =
+        Judged { game, ply: 3, color: Color::White, score: Score::Cp(-7), depth: Some(2), nodes: Some(9) };
+    let (by, reason, action) = (name("kai"), name("ill"), Action::Paused);
+    let operation = Operation { number: 1, by, reason, undoes: None, action };
+    let mut entries = vec![
+        opening(),
+        at(1, Entry::Entered { player: PlayerId(3), name: name("Dan") }),
+        at(2, Entry::Renamed { player: PlayerId(0), name: name("Asa+new") }),
+        started(1, 0, 1),
+        moved(1, 3, 5),
+        at(3, Entry::Judged(judged)),
+        ended(1, 0, 1, SENNICHITE),
+        at(4, Entry::Bye { stage: 0, round: 2, player: PlayerId(2), half_points: 1 }),
+        at(5, Entry::Fault { player: Some(PlayerId(1)), text: name("signal 6") }),
+        at(6, Entry::Memory { player: PlayerId(1), kib: 7 }),
+        at(7, Entry::Verdict { verdict: name("H1"), llr: 2.5, pairs: 8 }),
+        at(8, Entry::Operator(Box::new(operation))),
+        at(9, Entry::Closed),
+    ];
+    let kinds: Vec<usize> = entries.iter().map(|stamped| kind(&stamped.entry)).collect();
+    assert_eq!(kinds, (0..KINDS).collect::<Vec<_>>());
+    let event = write(&path, &entries);
+    // What a judge says is kept beside the log, and the opening has every player, with its last name.
+    entries.retain(|stamped| !matches!(stamped.entry, Entry::Judged(_)));
+    if let Entry::Opened(opened) = &mut entries[0].entry {
+        opened.players[0] = name("Asa+new");
+        opened.players.push(name("Dan"));
+    }
+    assert_eq!(replayed(&path, event, Moves::With), entries);
 }
 
 #[test]

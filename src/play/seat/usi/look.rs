@@ -116,9 +116,9 @@ pub enum Failing {
     /// A fault that would end a game, in the words that a game stores.
     #[error("{0}")]
     Fault(String),
-    /// The look itself panicked: a fault of this program.
+    /// A fault of this program, or what this machine lacks for a start.
     #[error("{0}")]
-    Panicked(String),
+    Ours(String),
     /// A reply to another question.
     #[error("it answers what it was not asked: {0:?}")]
     Unasked(Box<Option<Reply>>),
@@ -149,7 +149,7 @@ pub enum Failing {
 impl LookFault {
     /// A fault of this program.
     pub fn of_panic(how: &str) -> Self {
-        Self { step: Step::Queued, how: Failing::Panicked(how.to_owned()), trace: String::new() }
+        Self { step: Step::Queued, how: Failing::Ours(how.to_owned()), trace: String::new() }
     }
 }
 
@@ -289,7 +289,8 @@ impl<L: Launcher> Actor<L> {
                 self.write();
             }
             if let Some(fault) = self.effects.fault.take() {
-                return Err(Failing::Fault(if fault.is_empty() { self.ending().await } else { fault }));
+                let fault = if fault.is_empty() { self.ending().await } else { fault };
+                return Err(if self.lacks { Failing::Ours(fault) } else { Failing::Fault(fault) });
             }
             if !self.effects.replies.is_empty() {
                 return Ok(Some(self.effects.replies.remove(0).1));

@@ -871,7 +871,7 @@ proptest! {
 
 #[test]
 fn values_of_tie_breaks_are_written_in_their_unit() {
-    for (tie_break, value, text, number) in [
+    let table = [
         (TieBreak::Buchholz, 12_500, "12.5", 12.5),
         (TieBreak::Sosos, 12_345, "12.345", 12.345),
         (TieBreak::Median, 0, "0.0", 0.0),
@@ -884,7 +884,9 @@ fn values_of_tie_breaks_are_written_in_their_unit() {
         (TieBreak::Rating, 1800, "1800", 1800.0),
         (TieBreak::Seed, -3, "3", 3.0),
         (TieBreak::Lot, -1, "1", 1.0),
-    ] {
+    ];
+    assert!(table.iter().map(|row| row.0).eq(TieBreak::ALL.iter().copied()));
+    for (tie_break, value, text, number) in table {
         assert_eq!(tie_break.text(Some(value)), text, "{tie_break:?}");
         let json = tie_breaks::in_json(&[(tie_break, Some(value)), (TieBreak::Lot, None)]);
         assert_eq!(

@@ -148,21 +148,31 @@ fn every_ending_survives_where_the_format_has_a_word_for_it() {
         Unknown("封じ手".into()),
     ];
     let endings: Vec<Ending> = sided.chain(plain).collect();
+    let kinds: std::collections::HashSet<_> = endings.iter().map(std::mem::discriminant).collect();
+    assert_eq!(kinds.len(), KINDS);
+    // Whoever adds an ending adds it above, and counts it.
+    const KINDS: usize = 17;
+    endings.iter().for_each(|ending| match ending {
+        Illegal { .. } | IllegalDeclaration { .. } | PerpetualCheck { .. } | Won { .. } => {}
+        Resign | TimeUp | Mate | NoMate | Declaration | Sennichite | MaxMoves | Impasse | Draw => {}
+        Interrupted | WinByDefault | LossByDefault | Unknown(_) => {}
+    });
     for (ending, length) in endings.iter().flat_map(|ending| [(ending, 2), (ending, 3)]) {
         let plies = moves("7g7f 3c3d 2g2f").into_iter().take(length).map(Ply::from).collect();
         let record = GameRecord { plies, ending: Some(ending.clone()), ..GameRecord::default() };
-        for format in [Format::Csa, Format::Csa3, Format::Kif, Format::Kifu, Format::Ki2, Format::Jkf] {
+        let has_words = |format: &Format| !matches!(format, Format::Usi | Format::Psv | Format::Hcpe);
+        for format in FORMATS.into_iter().filter(has_words) {
             let again = read(&write(&record, format).unwrap(), None).unwrap().remove(0);
             let expected = match (ending, format) {
                 (Won { .. }, Format::Csa | Format::Csa3 | Format::Jkf) => None,
                 (PerpetualCheck { by }, Format::Jkf) => Some(Illegal { by: *by }),
-                (IllegalDeclaration { by }, Format::Kif | Format::Kifu | Format::Ki2 | Format::Jkf) => {
+                (IllegalDeclaration { by }, format) if !matches!(format, Format::Csa | Format::Csa3) => {
                     Some(Illegal { by: *by })
                 }
                 // A summary line says who won, and a win against the side to move is taken for a resignation.
                 (Won { by }, _) if *by != record.side_to_move() => Some(Resign),
-                (LossByDefault, Format::Ki2) => Some(Resign),
-                (WinByDefault, Format::Ki2) => Some(Won { by: record.side_to_move() }),
+                (LossByDefault, Format::Ki2 | Format::Ki2u) => Some(Resign),
+                (WinByDefault, Format::Ki2 | Format::Ki2u) => Some(Won { by: record.side_to_move() }),
                 _ => Some(ending.clone()),
             };
             assert_eq!(again.ending, expected, "{format:?}");

@@ -65,7 +65,7 @@ impl ServerGame {
             (_, Input::Reply(color, Reply::Gone(how))) if color == server => {
                 state.end(Outcome::Aborted { by: AbortBy::Server }, format!("{}{how}", self.unruled()))
             }
-            (_, Input::Reply(_, Reply::Gone(how))) => self.reseat(state, how),
+            (_, Input::Reply(_, Reply::Gone(how) | Reply::Unseated(how))) => self.reseat(state, how),
             (_, Input::Reply(_, Reply::Ruled(Ruling::Rejected(by)))) => {
                 state.end(Outcome::Aborted { by: AbortBy::NotStarted }, by)
             }

@@ -56,6 +56,8 @@ pub enum Reply {
     Ruled(Ruling),
     /// The seat is lost: its process or connection ended, or it never became ready. The text gives the cause.
     Gone(String),
+    /// This machine lacks what the player's engine needs to start, which is no fault of the player. The text says what.
+    Unseated(String),
 }
 
 /// A ruling of the server.

@@ -3,7 +3,8 @@
 use super::text;
 use crate::scratch::Scratch;
 use plan::{
-    AttributeConfig, Environment, Event, Faults, StoredPlan, attribute::Wish, fault_limit, time_text,
+    AttributeConfig, ClientConfig, Environment, Event, Faults, HallConfig, LibraryEngine, StoredPlan,
+    attribute::Wish, fault_limit, time_text,
 };
 use std::{convert::Infallible, fs, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
 
@@ -21,8 +22,8 @@ static PLACE: LazyLock<(Scratch, Environment)> = LazyLock::new(|| {
     (place, environment)
 });
 
-/// A text that is read as an event, as a league of parts, as a stored plan, and line by line as a
-/// clock and a limit of faults. What a plan becomes in the database is read again as the same.
+/// A text that is read as every kind of file, as a stored plan, and line by line as a clock and a limit of faults. What a
+/// plan becomes in the database is read again as the same.
 pub fn configurations(data: &[u8]) {
     let text = text(data);
     let (_, environment) = &*PLACE;
@@ -43,6 +44,13 @@ pub fn configurations(data: &[u8]) {
         Ok(config) => stored(&StoredPlan::from(&config.plan)),
         Err(faults) => told(&faults),
     }
+    let (path, here) = (Path::new("x.toml"), environment);
+    let others = [
+        ClientConfig::parse(&text, file, here).map(drop),
+        HallConfig::parse(&text, file, here, false).map(drop),
+        LibraryEngine::parse(&text, path, here).map(drop),
+    ];
+    others.iter().filter_map(|read| read.as_ref().err()).for_each(told);
     if let Ok(plan) = StoredPlan::from_json(&text) {
         stored(&plan);
         let _server = plan.server();

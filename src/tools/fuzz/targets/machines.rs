@@ -64,7 +64,7 @@ fn replayed(game: &[Stamped]) {
     }
 }
 
-fn job() -> JobGame {
+pub(super) fn job() -> JobGame {
     let (black, white) = (PlayerId(0), PlayerId(1));
     let times = TimeControl { main: Duration::from_secs(10), ..TimeControl::default() };
     JobGame {

@@ -9,7 +9,7 @@ pub(in super::super) use sandbox::{available as sandbox_available, counting as s
 
 use super::{
     super::{Ending, Program},
-    Child, Command, Exit, Pipes, Tree, log_end, spawn_alone,
+    Child, Command, Exit, Pipes, Tree, log_end, spawn_alone, spawner,
 };
 use guardian::{
     ControlGroup, Errand, News,
@@ -52,7 +52,8 @@ pub(in super::super) async fn spawn(program: &Program) -> io::Result<Child> {
     }
 }
 
-/// Starts a program behind a guardian. A fork server that was killed shows at the next start, which has another.
+/// Starts a program behind a guardian. A fork server that was killed shows at the next start, which has another; a guardian
+/// that was killed before it could start its engine is no fault of the engine.
 async fn spawn_guarded(program: &Program) -> io::Result<Child> {
     match try_spawn(program).await {
         Err(error) if error.kind() == io::ErrorKind::ConnectionReset => try_spawn(program).await,
@@ -73,14 +74,14 @@ async fn try_spawn(program: &Program) -> io::Result<Child> {
         (&line).write_all(&errand).inspect_err(|_| orphans::forget(guardian))?;
         io::Result::Ok(guardian)
     };
-    let started = tokio::task::spawn_blocking(start).await.map_err(io::Error::other).flatten();
+    let started = spawner::start(start).await;
     let guardian = started.inspect_err(|_| control.iter().for_each(ControlGroup::remove))?;
     ours.set_nonblocking(true)?;
     let (mut news, line) = UnixStream::from_std(ours)?.into_split();
     let started = match next_news(&mut news).await {
         Some(News::Started(pid)) => Ok(Pid::from_raw(pid)),
         Some(News::Failed(error)) => Err(io::Error::from_raw_os_error(error)),
-        _ => Err(io::Error::other("its guardian ended before it was started")),
+        _ => Err(io::Error::new(io::ErrorKind::ConnectionReset, "its guardian ended before it was started")),
     };
     let teller =
         Teller { name: program.name.clone(), pid: *started.as_ref().unwrap_or(&guardian.pid), tell: None };

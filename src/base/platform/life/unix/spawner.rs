@@ -1,4 +1,4 @@
-//! The thread that starts the processes of all engines, or the one that guardians are forked from.
+//! The thread that starts the processes of all engines, or has their guardians forked.
 //!
 //! An engine is to be killed when this program dies, and the kernel ties that to the *thread* that forked the engine
 //! (`PR_SET_PDEATHSIG`): the thread must outlive every engine. A process inherits the priority of the thread that forks it,

@@ -2,7 +2,6 @@
 //! where the server was killed as well.
 
 use super::{
-    super::super::spawner,
     fork_server::{Ends, ForkServer},
     tree,
 };
@@ -16,7 +15,6 @@ use nix::{
 };
 use parking_lot::Mutex;
 use std::{collections::HashSet, io, sync::LazyLock};
-use tokio::runtime::Handle;
 
 /// Started with the first guardian, and again after it was killed. Locked while a guardian is started, so that it is never
 /// taken for an orphan.
@@ -31,7 +29,7 @@ pub(in super::super) struct Guardian {
     pub server: Pid,
 }
 
-/// Starts a guardian with these ends; blocks.
+/// Starts a guardian with these ends, on the thread that starts engines: a fork server has its priority and its cores.
 ///
 /// # Errors
 /// `ConnectionReset` when the fork server was killed: the next call starts another. Others when this program cannot be
@@ -42,7 +40,7 @@ pub(in super::super) fn guardian(ends: &Ends) -> io::Result<Guardian> {
         Some(server) => server,
         None => {
             set_child_subreaper(true)?;
-            Handle::current().block_on(spawner::start(ForkServer::start))?
+            ForkServer::start()?
         }
     };
     let (forked, server_pid) = (server.fork(ends), Pid::from_raw(server.id()));
