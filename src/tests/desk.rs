@@ -244,7 +244,10 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     until("more games, one at a time", || open.games("Friday-cup") > played + 3);
     assert!(open.get("/events/publish?event=Friday-cup").contains("| greedy |"));
     let like = open.get("/new/event?kind=sprt&from=Friday-cup");
-    assert!(like.contains("value=\"greedy\" checked") && like.contains("value=\"byoyomi 60s\""), "{like}");
+    assert!(
+        like.contains("value=\"greedy\" selected") && like.contains("name=\"amount\" value=\"60\""),
+        "{like}"
+    );
 
     // What was stopped, or stops, waits with more games, too.
     let more = |open: &Open, games: &str| {

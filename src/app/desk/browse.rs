@@ -90,7 +90,7 @@ fn shown(words: Language, folder: &Folder) -> Markup {
                 @for name in &folder.programs {
                     label.tick { input type="checkbox" name="program" value=(folder.path.join(name).display()); span { (name) } }
                 }
-                p.buttons { button { (words.add_chosen()) } }
+                p.buttons { button.main { (words.add_chosen()) } }
             }
         }
         @if folder.more { p { (words.first_of_folder(MOST)) } }

@@ -2,7 +2,7 @@
 
 use crate::{
     Asked, Desk, compose, confirmed,
-    create::by_hand,
+    create::token,
     events::{is_about, set_terms},
     fields::{Fields, version},
     form::shown as said,
@@ -17,6 +17,7 @@ use plan::{Event, Faults, HallConfig, Plan};
 use std::ops::RangeInclusive;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::{
+    components::{letter, prose},
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -38,6 +39,8 @@ struct Shown {
     until: String,
     /// True if its games are arranged here.
     is_arranged: bool,
+    /// True if an engine can be taken out: none has played, and nobody logs in.
+    may_shrink: bool,
     /// Games of an encounter, where one number says it.
     games: Option<u64>,
     at_once: Option<u64>,
@@ -64,9 +67,10 @@ impl Desk {
         // One whose file is faulty has its text alone.
         let plan = self.plan(name).ok();
         let (is_arranged, games) = (plan.is_some(), plan.as_ref().and_then(games_of));
+        let may_shrink = engines.len() > 2 && !self.has_games(name);
         let at_once = plan.as_ref().map(|plan| plan.concurrency as u64);
         let (name, until) = (name.to_owned(), self.until(name));
-        Ok(Shown { name, text, engines, others, until, is_arranged, games, at_once })
+        Ok(Shown { name, text, engines, others, until, is_arranged, may_shrink, games, at_once })
     }
 
     /// The plan of an event whose games are arranged here: nobody else decides when they begin.
@@ -91,6 +95,28 @@ impl Desk {
         found.and_then(|table| table.get("until")?.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
+    /// True if an event has a database, so that each of its engines may have played.
+    fn has_games(&self, name: &str) -> bool {
+        self.0.place.own_database(name).unwrap_or_else(|other| other).exists()
+    }
+
+    /// Takes an engine out of the file of an event that has not begun: one that cannot start would keep it from beginning.
+    fn remove_engine(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
+        let _alone = self.0.place.alone();
+        let engine = fields.text("engine");
+        if self.has_games(name) {
+            return Err(Refusal::conflict(Language::it_has_played));
+        }
+        self.edit(name, None, |document| {
+            let engines = document.get_mut("engines").and_then(Item::as_array_of_tables_mut);
+            let engines = engines.ok_or_else(|| Refusal::bad(Language::change_the_file))?;
+            let known = engines.len();
+            engines.retain(|table| name_of(table) != engine);
+            if engines.len() == known { Err(Refusal::bad(Language::no_such_engine_here)) } else { Ok(()) }
+        })?;
+        Ok(Message::of(|language| language.engine_is_out(engine, name)))
+    }
+
     /// Changes the file of an event, which stays as it was if the change makes it wrong.
     fn edit(
         &self,
@@ -99,7 +125,6 @@ impl Desk {
         change: impl FnOnce(&mut DocumentMut) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         let _alone = self.0.place.alone();
-        self.plan(name)?;
         let mut document: DocumentMut = self.text_of(name)?.parse().map_err(refused)?;
         change(&mut document)?;
         let text = document.to_string();
@@ -110,6 +135,7 @@ impl Desk {
 
     fn set_games_at_once(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         let most = number(fields, &AT_ONCE)?;
+        self.plan(name)?;
         self.edit(name, Some(most), |document| set_in_event(document, "concurrency", most))?;
         let name = name.to_owned();
         Ok(Message::of(move |language| language.games_at_once_now(&name, most)))
@@ -138,6 +164,7 @@ impl Desk {
     /// is played takes it in at once, after a look at it.
     fn add_engine(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
         let (engine, replaced) = (fields.text("engine"), fields.text("replaces"));
+        self.plan(name)?;
         let library = Library::open(&self.0.place).map_err(refused)?;
         let mut table = library.for_event(engine).map_err(refused)?;
         if !replaced.is_empty() {
@@ -208,6 +235,7 @@ pub(crate) fn change(Asked { desk, fields, .. }: Asked) -> Result<Response, Refu
         "at-once" => desk.set_games_at_once(name, &fields),
         "games" => desk.set_games(name, &fields),
         "engine" => desk.add_engine(name, &fields),
+        "remove" => desk.remove_engine(name, &fields),
         "until" => desk.set_until(name, &fields),
         _ => Err(Refusal::bad(Language::unknown_order)),
     }?;
@@ -247,6 +275,7 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, typed: Option<&
         h1 { (name) }
         (confirmed(words, done))
         @if shown.is_arranged { (forms(words, shown)) }
+        @if shown.may_shrink { (players(words, shown)) }
         h2 { (words.text_of_event()) }
         p { (words.change_counts_when_begun()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&said(fault))) "\n" } } }
@@ -255,11 +284,24 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, typed: Option<&
             input type="hidden" name="event" value=(name);
             input type="hidden" name="version" value=(version);
             textarea name="text" rows="28" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
-            p.buttons { button { (words.save()) } }
+            p.buttons { button.main { (words.save()) } }
         }
         p { a href={ "/events/text?event=" (percent(name)) } { (words.copy()) } }
     };
     Page::new(name, "/", content).with(&["times.js"])
+}
+
+/// The engines, each of which can be taken out before the event has begun.
+fn players(words: Language, shown: &Shown) -> Markup {
+    html! {
+        h2 { (words.players()) }
+        div.pick { @for engine in &shown.engines { form.taken method="post" action="/events/change" {
+            input type="hidden" name="event" value=(shown.name);
+            input type="hidden" name="engine" value=(engine);
+            (letter(engine)) span { (engine) }
+            button.quiet name="change" value="remove" aria-label={ (words.take_out()) ": " (engine) } title=(words.take_out()) { "✕" }
+        } } }
+    }
 }
 
 /// The forms of what can be changed while the event is played.
@@ -329,10 +371,21 @@ pub(crate) fn copy(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
     let (text, left_out) = copied(&desk.text_of(name)?, league.as_deref());
     let content = html! {
         h1 { (words.copy()) ": " (name) }
-        @if !left_out.is_empty() { p.note { (words.left_out_of_copy(&left_out.join("`, `"))) } }
-        (by_hand(words, &text, None))
+        p { (words.copy_is_whole()) }
+        @if !left_out.is_empty() { p { (prose(&words.left_out_of_copy(&left_out.join("`, `")))) } }
+        form.order.wide method="post" action="/new/text" {
+            (token())
+            details.tab { summary { (words.text_of_event()) }
+                textarea name="text" rows="24" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
+            }
+            p.buttons {
+                button.main name="do" value="begin" { (words.begin()) }
+                button name="do" value="keep" { (words.keep_for_later()) }
+                a.button href={ "/new?from=" (percent(name)) } { (words.as_another_kind()) }
+            }
+        }
     };
-    Ok(Page::new(words.copy(), "/new", content))
+    Ok(Page::new(words.copy(), "/", content))
 }
 
 /// Saves the text of an event, if it is right.

@@ -1,9 +1,79 @@
-//! A clock in the reader's words, beside the notation of configurations.
+//! A clock as the fields of a form, and in the reader's words, beside the notation of configurations.
 
-use plan::time_text;
+use crate::{
+    compose::CLOCKS,
+    fields::Fields,
+    form::{Form, wrong},
+};
+use maud::{Markup, html};
+use plan::time_text::{self, time_control};
 use referee::clock::TimeControl;
 use std::time::Duration;
-use words::Language;
+use web::components::prose;
+use words::{Language, Phrase};
+
+/// What a player has for a move beside the time for all moves.
+const MANNERS: [(&str, Phrase); 3] = [
+    ("byoyomi", Language::byoyomi_choice),
+    ("increment", Language::increment_choice),
+    ("nodes", Language::nodes_choice),
+];
+
+/// The clock of a form, as configurations write it: what was typed, or what the fields say.
+pub fn of_form(fields: &Fields) -> String {
+    if fields.is("clock") || !fields.is("amount") {
+        return Some(fields.text("clock")).filter(|clock| !clock.is_empty()).unwrap_or(CLOCKS[0]).to_owned();
+    }
+    written(fields.text("minutes"), fields.text("manner"), fields.text("amount"))
+}
+
+fn written(minutes: &str, manner: &str, amount: &str) -> String {
+    let main = if ["", "0"].contains(&minutes) { "0s".to_owned() } else { format!("{minutes}m") };
+    match manner {
+        "nodes" => format!("nodes {amount}"),
+        "increment" => format!("{main}+{amount}s"),
+        _ if main == "0s" => format!("byoyomi {amount}s"),
+        _ => format!("{main} byoyomi {amount}s"),
+    }
+}
+
+/// The fields of a clock: minutes, what a move has beside them, and how much; `None`: they cannot say it.
+fn parted(clock: &str) -> Option<(String, &'static str, String)> {
+    let time = time_control(clock).ok()?;
+    let minutes = (time.main.as_secs_f64() / 60.0).to_string();
+    let (manner, amount) = match time.nodes {
+        Some(nodes) => ("nodes", nodes.to_string()),
+        None if time.increment.is_zero() => ("byoyomi", time.byoyomi.as_secs_f64().to_string()),
+        None => ("increment", time.increment.as_secs_f64().to_string()),
+    };
+    let is_whole = time_control(&written(&minutes, manner, &amount)).ok() == Some(time);
+    is_whole.then_some((minutes, manner, amount))
+}
+
+/// The fields of a clock in a form; another one can be typed as configurations write it.
+pub fn fields(words: Language, form: &Form) -> Markup {
+    let given = of_form(&form.fields);
+    let parts = parted(&given);
+    let (typed, is_typed) = (if parts.is_none() { given.as_str() } else { "" }, parts.is_none());
+    let (minutes, manner, amount) = parts.unwrap_or_default();
+    html! {
+        fieldset {
+            legend { (words.clock()) }
+            div.line.numbers {
+                label { span { (words.minutes_for_all_moves()) } input type="number" name="minutes" value=(minutes) min="0" max="1440" step="any"; }
+                label { span { (words.each_move()) } select name="manner" { @for (word, name) in MANNERS { option value=(word) selected[word == manner] { (name(words)) } } } }
+                label { span { (words.so_many()) } input type="number" name="amount" value=(amount) min="0" step="any"; }
+            }
+            @if let Ok(time) = time_control(&given) { p.quiet { (in_words(words, &time)) } }
+            details open[is_typed] {
+                summary { (prose(words.another_clock())) }
+                input name="clock" value=(typed) list="clocks" maxlength="100" autocomplete="off" aria-label=(words.another_clock());
+                datalist id="clocks" { @for clock in CLOCKS { option value=(clock) { (time_control(clock).map(|time| in_words(words, &time)).unwrap_or_default()) } } }
+            }
+            (wrong(form, "clock"))
+        }
+    }
+}
 
 /// What a clock gives to a player, such as `5m for all moves, 2s more for each move`.
 pub fn in_words(words: Language, time: &TimeControl) -> String {
@@ -37,8 +107,24 @@ fn length(words: Language, time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compose::CLOCKS;
-    use plan::time_text::time_control;
+
+    #[test]
+    fn the_fields_of_a_form_say_the_clocks_that_they_can_say_and_others_are_typed() {
+        let of = |fields: &[(&str, &str)]| of_form(&Fields::of(fields));
+        assert_eq!(of(&[("minutes", "10"), ("manner", "byoyomi"), ("amount", "30")]), "10m byoyomi 30s");
+        assert_eq!(of(&[("minutes", ""), ("manner", "byoyomi"), ("amount", "0.5")]), "byoyomi 0.5s");
+        assert_eq!(of(&[("minutes", "5"), ("manner", "increment"), ("amount", "2")]), "5m+2s");
+        assert_eq!(of(&[("minutes", "5"), ("manner", "nodes"), ("amount", "4000")]), "nodes 4000");
+        assert_eq!(of(&[("minutes", "5"), ("amount", "2"), ("clock", "1h delay 1s")]), "1h delay 1s");
+        assert_eq!(of(&[]), CLOCKS[0]);
+        for clock in CLOCKS {
+            let (minutes, manner, amount) = parted(clock).unwrap();
+            assert_eq!(time_control(&written(&minutes, manner, &amount)), time_control(clock), "{clock}");
+        }
+        for odd in ["1h30m delay 250ms", "5m+2s byoyomi 1s", "5m nodes 10000", "depth 9", "a while"] {
+            assert_eq!(parted(odd), None, "{odd}");
+        }
+    }
 
     #[test]
     fn the_clocks_of_the_form_are_said_in_both_languages() {

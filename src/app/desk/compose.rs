@@ -1,6 +1,7 @@
 //! The configuration of a new event, as a person would write it.
 
 use crate::{
+    clock,
     fields::{Fields, number, quoted},
     hosted,
     library::{Library, LibraryError, set},
@@ -9,6 +10,7 @@ use crate::{
 use plan::{Environment, Event, Faults};
 use std::path::Path;
 use toml_edit::{ArrayOfTables, DocumentMut, Item};
+use web::components::Icon;
 use words::{Language, Phrase};
 
 /// A kind of event that forms make.
@@ -79,6 +81,19 @@ impl Kind {
             Self::Knockout => Language::about_knock_out,
             Self::Guests => Language::about_guests,
             Self::Floodgate => Language::about_floodgate,
+        }
+    }
+
+    pub fn icon(self) -> Icon {
+        match self {
+            Self::Match => Icon::Match,
+            Self::Sprt => Icon::Test,
+            Self::League => Icon::League,
+            Self::Gauntlet => Icon::Gauntlet,
+            Self::Swiss => Icon::Swiss,
+            Self::Knockout => Icon::Knockout,
+            Self::Guests => Icon::Guests,
+            Self::Floodgate => Icon::Server,
         }
     }
 
@@ -181,10 +196,10 @@ fn head(kind: Kind, fields: &Fields) -> String {
             number(fields, "elo1", "10")
         ));
     }
-    let clock = Some(fields.text("clock")).filter(|clock| !clock.is_empty()).unwrap_or(CLOCKS[0]);
-    line(format!("\n[time]\ncontrol = {}", quoted(clock)));
+    line(format!("\n[time]\ncontrol = {}", quoted(&clock::of_form(fields))));
     line(format!("\n[rules]\nmax_moves = {}", number(fields, "max_moves", MOVES)));
-    match fields.text("openings") {
+    let file = Some(fields.text("openings_file")).filter(|file| !file.is_empty());
+    match file.unwrap_or_else(|| fields.text("openings")) {
         "" | "built-in" => line("\n[openings]\nfile = \"built-in\"\norder = \"random\"".to_owned()),
         "none" => {}
         file => line(format!("\n[openings]\nfile = {}", quoted(file))),

@@ -2,26 +2,27 @@
 
 use crate::{
     Asked, Desk,
-    clock::in_words,
-    compose::{self, CLOCKS, Kind, MOVES, PRESETS},
+    clock::{self, in_words},
+    compose::{self, Kind, MOVES, PRESETS},
     events::{fields_of, hold},
     fields::Fields,
-    form::{Form, field, offered, shown, wrong},
+    form::{Form, field, number, offered, shown, wrong},
     hosted,
     library::{Library, LibraryError},
     publish::is_free,
     refused,
 };
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use event::hall::Order;
 use maud::{Markup, html};
 use parking_lot::Mutex;
-use plan::{EnginePlan, Event, Faults, LibraryEngine, time_text::time_control};
+use plan::{EnginePlan, Event, Faults, LibraryEngine};
 use std::{
     collections::{BTreeSet, VecDeque},
     time::Duration,
 };
 use web::{
+    components::{icon, letter},
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -40,25 +41,37 @@ pub(crate) fn kinds(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Re
     let content = html! {
         h1 { (words.new_event()) @if !from.is_empty() { ": " (words.like_event(from)) } }
         @if !from.is_empty() { p { a href={ "/events/text?event=" (percent(from)) } { (words.same_file_again()) } } }
-        div.kinds {
-            @for kind in Kind::ALL {
-                a.card href={ "/new/event?kind=" (kind.word()) (like) } {
-                    strong { ((kind.name())(words)) }
-                    span { ((kind.about())(words)) }
-                }
-            }
-        }
+        (cards(words, Kind::ALL, &like))
         h2 { (words.like_a_real_event()) }
-        p { @for (preset, name, _) in PRESETS { a href={ "/new/event?preset=" (preset) } { ((name)(words)) } " · " } }
+        div.buttons { @for (preset, name, _) in PRESETS { a.button href={ "/new/event?preset=" (preset) } { ((name)(words)) } } }
     };
-    Ok(Page::new(words.new_event(), "/new", content))
+    Ok(Page::new(words.new_event(), "/", content))
+}
+
+/// Kinds of events, each with a picture; `like` is what the next page is to know.
+pub(crate) fn cards(words: Language, kinds: &[Kind], like: &str) -> Markup {
+    html! { div.kinds { @for kind in kinds {
+        a.card href={ "/new/event?kind=" (kind.word()) (like) } {
+            (icon(kind.icon()))
+            strong { ((kind.name())(words)) }
+            span { ((kind.about())(words)) }
+        }
+    } } }
 }
 
 /// The form of a kind, with nothing filled in but what an event has that it is a copy of.
 pub(crate) fn blank(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
     let engines = desk.library()?;
     let known = fields_of(&desk.0.place, fields.text("from"))?;
-    Ok(page(words, &Form { words, fields: fields.with(known), engines, made: None }))
+    let form = Form { words, fields: fields.with(known), engines, made: None };
+    let event = desk.described(&form.fields).and_then(|(_, event)| event.ok());
+    Ok(page(words, &form, event.as_ref()))
+}
+
+/// What the fields of a form make, as it stands beside them.
+pub(crate) fn sum(Asked { desk, words, fields, .. }: Asked) -> Result<Html<String>, Refusal> {
+    let event = desk.described(&fields).and_then(|(_, event)| event.ok());
+    Ok(Html(summary(words, event.as_ref()).into_string()))
 }
 
 /// Shows what the fields make, or has it played.
@@ -84,8 +97,43 @@ pub(crate) fn show(Asked { desk, words, fields, .. }: Asked) -> Result<Response,
         drop(alone);
         return Ok(desk.leads_to(&name, begins));
     }
-    let made = Some((text, event));
-    Ok(page(words, &Form { words, fields, engines, made }).into_response())
+    let form = Form { words, fields, engines, made: Some((text, event)) };
+    let event = form.made.as_ref().and_then(|(_, event)| event.as_ref().ok());
+    Ok(page(words, &form, event).into_response())
+}
+
+/// The engines that come with this program, the stronger one first.
+const BUILT_IN: [&str; 2] = ["renmei-pairwise", "renmei-random"];
+
+/// Adds the engines that come with this program, and has them play a first match.
+pub(crate) fn first(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let beside = std::env::current_exe().map_err(refused)?;
+    let programs =
+        BUILT_IN.map(|name| beside.with_file_name(name).with_extension(std::env::consts::EXE_EXTENSION));
+    if !programs.iter().all(|program| program.is_file()) {
+        return Err(Refusal::bad(Language::no_engine_comes_with_this_program));
+    }
+    let engines = desk.library()?;
+    let mut known = vec![("kind", Kind::Match.word().to_owned()), ("name", words.first_match().to_owned())];
+    known.extend(
+        [("minutes", "1"), ("manner", "byoyomi"), ("amount", "1"), ("games", "4")]
+            .map(|(key, value)| (key, value.to_owned())),
+    );
+    for program in &programs {
+        let here = engines.iter().find(|engine| engine.plan.command == *program);
+        let name = match here {
+            Some(engine) => engine.plan.name.clone(),
+            None => desk.shake(program).and_then(|name| desk.add(&name, program)).map_err(refused)?,
+        };
+        known.push(("engine", name));
+    }
+    let fields = fields.with(known);
+    let library = Library::open(&desk.0.place).map_err(refused)?;
+    let text = compose::text(&fields, &library, &desk.0.place.new_name(fields.text("name")));
+    let text = text.map_err(|error: LibraryError| refused(error))?;
+    compose::check(&desk.0.place, &text).map_err(refused)?;
+    let name = desk.create(&fields, fields.text("name"), &text, true)?;
+    Ok(desk.leads_to(&name, true))
 }
 
 /// Keeps a text that was written by hand as a new event, or shows what is wrong with it.
@@ -98,12 +146,20 @@ pub(crate) fn keep(Asked { desk, words, fields, .. }: Asked) -> Result<Response,
         }
         Err(faults) => {
             let content = html! { h1 { (words.new_event()) } (by_hand(words, &text, Some(&faults))) };
-            Ok(Page::new(words.new_event(), "/new", content).into_response())
+            Ok(Page::new(words.new_event(), "/", content).into_response())
         }
     }
 }
 
 impl Desk {
+    /// The text that the fields of a form make, and the event that it describes, or what is wrong with it.
+    fn described(&self, fields: &Fields) -> Option<(String, Result<Event, Faults>)> {
+        let library = Library::open(&self.0.place).ok()?;
+        let text = compose::text(fields, &library, &self.0.place.new_name(fields.text("name"))).ok()?;
+        let event = compose::check(&self.0.place, &text);
+        Some((text, event))
+    }
+
     /// Writes a new event, which begins at once or waits; returns its name. A form that is sent twice makes it once.
     fn create(&self, form: &Fields, title: &str, text: &str, begins: bool) -> Result<String, Refusal> {
         let place = &self.0.place;
@@ -153,11 +209,11 @@ impl Submits {
 }
 
 /// The token of a form that makes an event.
-fn token() -> Markup {
+pub(crate) fn token() -> Markup {
     html! { input type="hidden" name="submit" value=(web::accounts::random()); }
 }
 
-fn page(words: Language, form: &Form) -> Page {
+fn page(words: Language, form: &Form, event: Option<&Event>) -> Page {
     let kind = Kind::of(form.fields.text("kind"));
     let preset = PRESETS.iter().find(|(word, ..)| *word == form.fields.text("preset"));
     let (name, about) = match preset {
@@ -169,7 +225,7 @@ fn page(words: Language, form: &Form) -> Page {
         h1 { (title) }
         p { (about(words)) }
         @if form.engines.is_empty() && kind != Kind::Guests { p role="alert" { (words.no_engine_yet()) " " a href="/engines/browse" { (words.add_engines()) } } }
-        form.order.wide method="post" action="/new/event" {
+        div.form { form.order.wide id="event" method="post" action="/new/event" {
             input type="hidden" name="kind" value=(kind.word());
             (token())
             @match preset {
@@ -183,28 +239,54 @@ fn page(words: Language, form: &Form) -> Page {
                 None => (arranged(words, form, kind)),
             }
             p.buttons {
-                button name="do" value="begin" { (words.begin()) }
+                button.main name="do" value="begin" { (words.begin()) }
                 button name="do" value="keep" { (words.keep_for_later()) }
-                button name="do" value="show" { (words.show_text()) }
+                button.quiet name="do" value="show" { (words.show_text()) }
             }
-        }
-        @if let Some((text, event)) = &form.made {
-            @if let Some((games, minutes)) = event.as_ref().ok().and_then(lasts) {
-                p { (words.so_long_in_all(games, minutes / 60, minutes % 60, PLIES)) }
-            }
-            @for clock in event.iter().flat_map(|event| clocks(words, event)) { p { (clock) } }
-            (by_hand(words, text, event.as_ref().err()))
-        }
+        } aside id="summary" data-from="/new/summary" role="status" { (summary(words, event)) } }
+        @if let Some((text, event)) = &form.made { (by_hand(words, text, event.as_ref().err())) }
     };
-    Page::new(title, "/new", content)
+    Page::new(title, "/", content).with(&["summary.js"])
+}
+
+/// What an event will be: its games, how long they take, how sure its result is.
+fn summary(words: Language, event: Option<&Event>) -> Markup {
+    let Some(Event::Arranged { plan, .. }) = event else {
+        return html! { p.quiet { (words.summary_when_right()) } };
+    };
+    let games = event
+        .and_then(|event| lasts(event).map(|(games, minutes)| (games, Some(minutes))))
+        .or_else(|| Some((event::total(plan)?, None)));
+    html! {
+        h2 { (words.summary()) }
+        @if let Some((games, minutes)) = games {
+            p.big { (words.so_many_games(games)) }
+            @if let Some(minutes) = minutes { p { (words.lasts_about(minutes / 60, minutes % 60, PLIES)) } }
+        } @else { p.big { (words.stops_by_itself()) } }
+        dl.facts {
+            dt { (words.games_at_once_short()) } dd { (plan.concurrency) }
+            dt { (words.clock()) } dd { @for clock in event.iter().flat_map(|event| clocks(words, event)) { div { (clock) } } }
+            @if let Some(error) = games.and_then(|(games, _)| precision(plan.engines.len(), games)) {
+                dt { (words.precision_to_expect()) } dd { "Elo ±" (format!("{error:.0}")) }
+            }
+        }
+    }
+}
+
+/// Half of the 95 % interval of an engine's Elo when engines of equal strength have played so many games, none drawn: the
+/// slope of the logistic curve at one half is ln 10 / 1600 of a point for an Elo, and a game's standard deviation is one half.
+fn precision(engines: usize, games: u64) -> Option<f64> {
+    let games_each = 2.0 * games as f64 / engines as f64;
+    let slope = std::f64::consts::LN_10 / 1600.0;
+    (engines > 1 && games > 0).then(|| 1.96 * 0.5 / games_each.sqrt() / slope)
 }
 
 fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
         (field(form, "name", words.name_of_event(), (kind.name())(words), true))
         (engines(words, form, kind))
-        (clock(words, form))
-        div.columns { (numbers(words, form, kind)) }
+        (clock::fields(words, form))
+        (numbers(words, form, kind))
         (openings(words, form))
         label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
     }
@@ -233,7 +315,7 @@ fn clocks(words: Language, event: &Event) -> BTreeSet<String> {
 }
 
 /// The text of an event, to be changed by hand, with what is wrong with it.
-pub(crate) fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> Markup {
+fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> Markup {
     html! {
         h2 { (words.text_of_event()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&shown(fault))) "\n" } } }
@@ -248,8 +330,42 @@ pub(crate) fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> M
     }
 }
 
-/// Which engines play: by their tags, and which of them is the candidate.
+/// Most engines of a library of which all play where nobody has chosen.
+const ALL: usize = 8;
+
+/// The two engines of a match or of a test.
+fn pair(words: Language, form: &Form, kind: Kind) -> Markup {
+    let chosen: Vec<&str> = form.fields.all("engine").collect();
+    let names: Vec<&str> = offered(form).map(|engine| engine.plan.name.as_str()).collect();
+    // The newest engine of the library is tested against the one before.
+    let (labels, usual): (_, Vec<&str>) = match kind {
+        Kind::Sprt => ([words.new_engine(), words.old_engine()], names.iter().rev().copied().collect()),
+        _ => ([words.one_engine(), words.other_engine()], names.clone()),
+    };
+    let is_chosen = |at: usize, name: &str| chosen.get(at).or_else(|| usual.get(at)) == Some(&name);
+    html! {
+        @for (at, label) in labels.into_iter().enumerate() {
+            label { span { (label) } select name="engine" { @for name in &names {
+                option value=(name) selected[is_chosen(at, name)] { (name) }
+            } } }
+        }
+        (wrong(form, "engine"))
+        (missing(words, form, &chosen))
+    }
+}
+
+/// Engines that were chosen and are not here.
+fn missing(words: Language, form: &Form, chosen: &[&str]) -> Markup {
+    html! { @for name in chosen.iter().filter(|name| offered(form).all(|engine| engine.plan.name != **name)) {
+        em.wrong role="alert" { (words.copied_engine_missing(name)) }
+    } }
+}
+
+/// Which engines play: by their tags, and which of them is the challenger.
 fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
+    if matches!(kind, Kind::Match | Kind::Sprt) {
+        return pair(words, form, kind);
+    }
     let chosen: Vec<&str> = form.fields.all("engine").collect();
     let tag = form.fields.text("tag");
     let tags: BTreeSet<&str> = offered(form).flat_map(|engine| &engine.tags).map(String::as_str).collect();
@@ -257,26 +373,29 @@ fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
         let (kind, preset) = (form.fields.text("kind"), form.fields.text("preset"));
         format!("/new/event?kind={}&preset={}&tag={}", percent(kind), percent(preset), percent(tag))
     };
+    let is_blank = form.made.is_none() && chosen.is_empty() && tag.is_empty();
+    let all_play = is_blank && offered(form).count() <= ALL;
     let is_chosen = |engine: &LibraryEngine| {
-        chosen.contains(&engine.plan.name.as_str()) || engine.tags.iter().any(|known| known == tag)
+        all_play
+            || chosen.contains(&engine.plan.name.as_str())
+            || engine.tags.iter().any(|known| known == tag)
     };
     html! {
         fieldset {
             legend { (words.engines()) }
             (wrong(form, "engine"))
             @if !tags.is_empty() { p { (words.choose_by_tag()) @for tag in &tags { " " a href=(with_tag(tag)) { (tag) } } } }
-            @for name in chosen.iter().filter(|name| offered(form).all(|engine| engine.plan.name != **name)) {
-                em.wrong role="alert" { (words.copied_engine_missing(name)) }
-            }
-            @for engine in offered(form) {
+            (missing(words, form, &chosen))
+            div.pick { @for engine in offered(form) {
                 label.tick {
                     input type="checkbox" name="engine" value=(engine.plan.name) checked[is_chosen(engine)];
+                    (letter(&engine.plan.name))
                     span { (engine.plan.name) @if !engine.tags.is_empty() { small { " " (engine.tags.join(", ")) } } }
                 }
-            }
+            } }
         }
         @if kind.has_candidate() {
-            label { span { (if kind == Kind::Sprt { words.candidate() } else { words.challenger() }) }
+            label { span { (words.challenger()) }
                 select name="candidate" { @for engine in offered(form) {
                     option value=(engine.plan.name) selected[form.fields.text("candidate") == engine.plan.name] { (engine.plan.name) }
                 } }
@@ -285,42 +404,33 @@ fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
     }
 }
 
-fn clock(words: Language, form: &Form) -> Markup {
-    let given = form.fields.text("clock");
-    let value = if given.is_empty() { CLOCKS[0] } else { given };
-    html! {
-        label { span { (words.clock()) }
-            input name="clock" value=(value) list="clocks" maxlength="100" autocomplete="off" required;
-            (wrong(form, "clock"))
-        }
-        datalist id="clocks" { @for clock in CLOCKS { option value=(clock) { (time_control(clock).map(|time| in_words(words, &time)).unwrap_or_default()) } } }
-    }
-}
-
 fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
+    let only = "";
     html! {
         @if kind == Kind::Sprt {
-            (field(form, "elo0", words.elo_of_h0(), "0", true))
-            (field(form, "elo1", words.elo_of_h1(), "10", true))
-        } @else { (field(form, "games", words.games_of_encounter(), kind.games(), true)) }
-        @if kind == Kind::Swiss { (field(form, "rounds", words.rounds(), "5", true)) }
-        (field(form, "concurrency", words.games_at_once(), "", false))
-        (field(form, "max_moves", words.draw_after(), MOVES, true))
+            (number(form, "elo0", words.elo_of_h0(), "0", only))
+            (number(form, "elo1", words.elo_of_h1(), "10", only))
+        } @else { (number(form, "games", words.games_of_encounter(), kind.games(), only)) }
+        @if kind == Kind::Swiss { (number(form, "rounds", words.rounds(), "5", only)) }
+        (number(form, "concurrency", words.games_at_once_short(), "", words.as_many_as_cores_carry()))
+        (number(form, "max_moves", words.draw_after(), MOVES, only))
     }
 }
 
+/// Where games begin: a choice, or a file.
 fn openings(words: Language, form: &Form) -> Markup {
     let given = form.fields.text("openings");
-    let is_file = !["", "built-in", "none"].contains(&given);
+    let typed = form.fields.text("openings_file");
+    let is_file = typed.is_empty() && !["", "built-in", "none"].contains(&given);
     html! {
-        label { span { (words.openings()) }
-            input name="openings" list="openings" value=(if given.is_empty() { "built-in" } else { given }) maxlength="500" spellcheck="false" autocomplete="off";
-            (wrong(form, "openings"))
-        }
-        datalist id="openings" {
+        label { span { (words.openings()) } select name="openings" {
             option value="built-in" { (words.openings_built_in()) }
-            option value="none" { (words.openings_none()) }
-            @if is_file { option value=(given) {} }
+            option value="none" selected[given == "none"] { (words.openings_none()) }
+            @if is_file { option value=(given) selected { (given) } }
+        } }
+        label { span { (words.openings_of_a_file()) }
+            input name="openings_file" value=(typed) placeholder="openings.sfen" maxlength="500" spellcheck="false" autocomplete="off";
+            (wrong(form, "openings"))
         }
     }
 }
@@ -328,6 +438,14 @@ fn openings(words: Language, form: &Form) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_precision_that_is_promised_is_that_of_even_games() {
+        // A hundred games of two: 1.96 standard errors of 5 % are 68 Elo by the slope at one half.
+        assert!((precision(2, 100).unwrap() - 68.1).abs() < 0.1);
+        assert!((precision(3, 150).unwrap() - 68.1).abs() < 0.1, "each of three has played a hundred");
+        assert_eq!((precision(2, 0), precision(1, 9)), (None, None));
+    }
 
     #[test]
     fn a_form_that_is_sent_again_leads_to_the_event_that_it_has_made() {

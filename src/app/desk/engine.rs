@@ -16,6 +16,7 @@ use seat::usi::Handshake;
 use std::{collections::VecDeque, path::PathBuf, sync::Arc};
 use toml_edit::{Array, Table, Value};
 use web::{
+    components::letter,
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -135,7 +136,8 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
     let Shown { engine, version, said } = desk.look_at(fields.text("name"))?;
     let name = engine.plan.name.clone();
     let content = html! {
-        h1 { (name) }
+        a.crumb href="/engines" { (words.engines()) " ›" }
+        div.top { (letter(&name)) h1 { (name) } }
         (confirmed(words, done.as_ref()))
         (introduced(words, &engine, &said))
         form.order method="post" action="/engine" {
@@ -147,13 +149,13 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
                 Ok(said) => (options::form(words, &said.options, &engine.plan.options)),
                 Err(_) => (options::form(words, &[], &engine.plan.options)),
             }
-            p.buttons { button { (words.save()) } }
+            p.buttons.kept { button.main { (words.save()) } }
         }
         form.order method="post" action="/engines/order" {
             input type="hidden" name="engine" value=(name);
             p.buttons {
                 button name="order" value="copy" { (words.copy()) }
-                button name="order" value="remove" { (words.remove_from_library()) }
+                button.danger name="order" value="remove" { (words.remove_from_library()) }
             }
         }
         form.order method="post" action="/engine/check" {

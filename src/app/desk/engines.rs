@@ -14,6 +14,7 @@ use std::{
 };
 use web::{
     Made,
+    components::{Icon, Mood, alert, empty, icon, letter, state},
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
@@ -22,6 +23,8 @@ use words::{Language, Message};
 
 /// Most programs that are added at once.
 const MOST: usize = 50;
+/// Engines from which on they can be searched.
+const SEARCHED: usize = 8;
 /// Least age of the ratings before others are made.
 const FRESH: Duration = Duration::from_secs(60);
 
@@ -52,22 +55,19 @@ pub fn ratings(directory: PathBuf) -> Made<Ratings> {
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
     let (done, ratings) = (desk.confirmation(&query), desk.0.ratings.value().await?);
-    let tag = query.text("tag");
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
-        h1 { (words.engines()) }
+        div.top { h1 { (words.engines()) } a.button.main href="/engines/browse" { (icon(Icon::Add)) (words.add_engines()) } }
         (confirmed(words, done.as_ref()))
-        p.buttons { a.button href="/engines/browse" { (words.add_engines()) } }
+        @match &engines {
+            Err(faults) => (alert(Mood::Bad, &html! { p { (words.library_is_faulty()) } pre.faults { (words.fault(faults)) } })),
+            Ok(engines) if engines.is_empty() => (empty(words.no_engine_yet(), words.first_add_engines(), &Markup::default())),
+            Ok(engines) => (table(words, engines, &query, &ratings)),
+        }
         form.order.line method="post" action="/engines/add" {
             label { span { (words.path_of_program()) } input name="program" required spellcheck="false"; }
             button { (words.add()) }
         }
-        @match &engines {
-            Err(_) => p role="alert" { (words.library_is_faulty()) },
-            Ok(engines) if engines.is_empty() => p { (words.no_engine_yet()) },
-            Ok(engines) => (table(words, engines, tag, &ratings)),
-        }
-        @if let Err(faults) = &engines { pre { (words.fault(faults)) } }
     };
     Ok(Page::new(words.engines(), "/engines", content))
 }
@@ -78,16 +78,40 @@ fn rating(ratings: &Ratings, name: &str) -> String {
     minus(&format!("{elo:+.0}{error}"))
 }
 
-/// The engines of a tag, or all; two of them can be compared.
-fn table(words: Language, engines: &[LibraryEngine], tag: &str, ratings: &Ratings) -> Markup {
-    let shown =
-        engines.iter().filter(|engine| tag.is_empty() || engine.tags.iter().any(|known| known == tag));
-    html! { form method="get" action="/engines/compare" {
-        @if !tag.is_empty() { p { (words.tags()) ": " (tag) " · " a href="/engines" { (words.all_engines()) } } }
-        div.scroll tabindex="0" role="region" aria-label=(words.engines()) { table.games {
+/// The engines that a query asks for: those of a tag, those with some words in their names, tags or notes, by name or by
+/// their ratings.
+fn asked<'a>(engines: &'a [LibraryEngine], query: &Fields, ratings: &Ratings) -> Vec<&'a LibraryEngine> {
+    let (tag, sought) = (query.text("tag"), query.text("find").to_lowercase());
+    let has = |engine: &&LibraryEngine| {
+        let texts = [&engine.plan.name, &engine.note];
+        let is_found =
+            texts.into_iter().chain(&engine.tags).any(|text| text.to_lowercase().contains(&sought));
+        is_found && (tag.is_empty() || engine.tags.iter().any(|known| known == tag))
+    };
+    let mut shown: Vec<_> = engines.iter().filter(has).collect();
+    if query.text("sort") == "elo" {
+        let elo = |engine: &&LibraryEngine| {
+            ratings.get(&engine.plan.name).map_or(f64::NEG_INFINITY, |(elo, _)| *elo)
+        };
+        shown.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
+    }
+    shown
+}
+
+/// Engines as a table; two of them can be compared.
+fn table(words: Language, engines: &[LibraryEngine], query: &Fields, ratings: &Ratings) -> Markup {
+    let (tag, shown) = (query.text("tag"), asked(engines, query, ratings));
+    html! {
+        @if engines.len() > SEARCHED { form.filter method="get" action="/engines" role="search" {
+            input type="search" name="find" value=(query.text("find")) maxlength="100" placeholder=(words.name_or_tag()) aria-label=(words.name_or_tag());
+            button { (words.search()) }
+        } }
+        form method="get" action="/engines/compare" {
+        @if !tag.is_empty() { p { (words.tags_column()) ": " (tag) " · " a href="/engines" { (words.all_engines()) } } }
+        div.scroll.sheet tabindex="0" role="region" aria-label=(words.engines()) { table.games {
             thead { tr {
-                th.name { (words.name()) } th title=(words.rating_of_library()) { "Elo" } th.name { (words.tags()) }
-                th.name { (words.note()) } th.name { (words.program()) } th.name { (words.compare()) }
+                th.name { (words.name()) } th.name { (words.state()) } th title=(words.rating_of_library()) { a href="/engines?sort=elo" { "Elo" } }
+                th.name { (words.tags_column()) } th.name { (words.note()) } th.name { (words.compare()) }
             } }
             tbody { @for engine in shown { (row(words, engine, &rating(ratings, &engine.plan.name))) } }
         } }
@@ -99,14 +123,18 @@ fn row(words: Language, engine: &LibraryEngine, rating: &str) -> Markup {
     let name = &engine.plan.name;
     html! { tr {
         td.name {
-            a href=(address(name)) { (name) }
-            @if engine.inactive { " · " (words.inactive()) }
+            div.who { (letter(name)) span { a href=(address(name)) { (name) }
+                small.note { (plan::program_name(&engine.plan.command.to_string_lossy())) } } }
+        }
+        td.name {
+            @if engine.missing.is_some() { (state(Mood::Bad, words.engine_lacks_a_file())) }
+            @else if engine.inactive { (state(Mood::Rest, words.inactive())) }
+            @else { (state(Mood::Good, words.engine_is_ready())) }
             @if let Some(missing) = &engine.missing { div.note { (missing) } }
         }
         td { (rating) }
-        td.name { @for tag in &engine.tags { a href={ "/engines?tag=" (percent(tag)) } { (tag) } " " } }
+        td.name { @for tag in &engine.tags { a.tag href={ "/engines?tag=" (percent(tag)) } { (tag) } " " } }
         td.name { (engine.note) }
-        td.name { code { (plan::program_name(&engine.plan.command.to_string_lossy())) } }
         td.name { input type="checkbox" name="engine" value=(name) aria-label={ (words.compare()) ": " (name) }; }
     } }
 }
@@ -164,7 +192,7 @@ fn bare(path: &str) -> &str {
 
 impl Desk {
     /// The name that a program gives itself, if it answers as an engine does.
-    fn shake(&self, program: &Path) -> Result<String, String> {
+    pub(crate) fn shake(&self, program: &Path) -> Result<String, String> {
         let shown = program.display();
         if !program.is_absolute() || !platform::files::is_program(program) {
             return Err(format!("`{shown}` is not the path of a program"));
@@ -185,7 +213,7 @@ impl Desk {
     }
 
     /// Adds an engine under a name, or one like it; returns the name.
-    fn add(&self, name: &str, program: &Path) -> Result<String, String> {
+    pub(crate) fn add(&self, name: &str, program: &Path) -> Result<String, String> {
         let added = self.change(|library| Ok(library.add(name, program)));
         added.map_err(|refusal| refusal.message.to_string())
     }
@@ -208,6 +236,29 @@ pub(crate) fn order(Asked { desk, fields, .. }: Asked) -> Result<Response, Refus
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn engines_are_found_by_name_tag_and_note_and_sorted_by_their_ratings() {
+        let engine = |name: &str, tag: &str, note: &str| LibraryEngine {
+            plan: EnginePlan { name: name.to_owned(), ..EnginePlan::default() },
+            tags: vec![tag.to_owned()],
+            note: note.to_owned(),
+            inactive: false,
+            missing: None,
+        };
+        let engines =
+            [engine("Suisho 9", "nnue", ""), engine("gps", "old", "Debian"), engine("dl", "gpu", "")];
+        let ratings = Ratings::from([("gps".to_owned(), (-90.0, None)), ("dl".to_owned(), (71.0, None))]);
+        let names = |query: &[(&str, &str)]| -> Vec<&str> {
+            let shown = asked(&engines, &Fields::of(query), &ratings);
+            shown.iter().map(|engine| engine.plan.name.as_str()).collect()
+        };
+        assert_eq!(names(&[]), ["Suisho 9", "gps", "dl"]);
+        assert_eq!(names(&[("find", "SUISHO")]), ["Suisho 9"]);
+        assert_eq!((names(&[("find", "debian")]), names(&[("tag", "gpu")])), (vec!["gps"], vec!["dl"]));
+        assert_eq!(names(&[("sort", "elo")]), ["dl", "gps", "Suisho 9"], "one without a rating is the last");
+        assert!(names(&[("find", "nobody")]).is_empty());
+    }
 
     #[test]
     fn an_engine_that_nobody_has_played_has_no_rating() {

@@ -175,6 +175,8 @@ pub(crate) async fn order(
     let may_play = listed.iter().any(|event| event.name == name && matches!(event.state, "plays" | "waits"));
     waiting(move || {
         let (place, order) = (&desk.0.place, fields.text("order"));
+        // An order that was given on the pages of the event leads back there.
+        let back = if fields.is("here") { web::Hall::base(&name) + "/" } else { "/".to_owned() };
         // One that is played goes on without its file and can be ended; nothing is kept for another file of its name.
         let is_gone = place.file(&name).is_none_or(|file| !file.exists());
         if is_gone && !(may_play && ["finish", "adjourn", "pause", "resume"].contains(&order)) {
@@ -192,8 +194,8 @@ pub(crate) async fn order(
             "begin" => ordered(false, Order::Begin, Language::event_begins)?,
             "finish" => ordered(true, Order::Finish, Language::event_finishes)?,
             "adjourn" => ordered(true, Order::Adjourn, Language::event_is_adjourned)?,
-            "pause" => return desk.carry_out(&name, Command::Pause).map(|()| lead("/")),
-            "resume" => return desk.carry_out(&name, Command::Resume).map(|()| lead("/")),
+            "pause" => return desk.carry_out(&name, Command::Pause).map(|()| lead(&back)),
+            "resume" => return desk.carry_out(&name, Command::Resume).map(|()| lead(&back)),
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" if !fields.is("sure") => return Ok(ask(words, &name).into_response()),
             "delete" => desk.delete(&name)?,

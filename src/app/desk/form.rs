@@ -3,6 +3,7 @@
 use crate::fields::Fields;
 use maud::{Markup, html};
 use plan::{Event, Faults, LibraryEngine};
+use web::components::prose;
 use words::Language;
 
 /// What the form shows beside its fields.
@@ -29,7 +30,17 @@ pub fn wrong(form: &Form, name: &str) -> Markup {
 pub fn field(form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {
     let given = form.fields.text(name);
     let value = if given.is_empty() { usual } else { given };
-    html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(form, name)) } }
+    html! { label { span { (prose(label)) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(form, name)) } }
+}
+
+/// A field of a number; without a value the words of `otherwise` stand in it.
+pub fn number(form: &Form, name: &str, label: &str, usual: &str, otherwise: &str) -> Markup {
+    let given = form.fields.text(name);
+    let value = if given.is_empty() { usual } else { given };
+    html! { label { span { (label) }
+        input.number name=(name) value=(value) placeholder=(otherwise) inputmode="numeric" maxlength="20" required[otherwise.is_empty()];
+        (wrong(form, name))
+    } }
 }
 
 /// The engines of the library that events are offered.

@@ -1,6 +1,6 @@
 //! The first page: what runs, what waits, what is over, and the way out.
 
-use crate::{Asked, Desk, confirmed, fields::Fields, place::Place, waiting};
+use crate::{Asked, Desk, compose::Kind, confirmed, create::cards, fields::Fields, place::Place, waiting};
 use arena::operations::{Operations, command::Command, request::Request};
 use axum::extract::State;
 use event::hall::{Events, Now, Order};
@@ -9,9 +9,11 @@ use plan::{HallConfig, LibraryEngine};
 use std::collections::BTreeMap;
 use toml_edit::DocumentMut;
 use web::{
-    Listing,
+    EventState, Listing,
+    components::{Icon, Mood, alert, empty, icon, letter, menu, progress, state},
     layout::{Page, percent},
     refusals::Refusal,
+    time,
     visitor::Visitor,
 };
 use words::{Language, Phrase};
@@ -68,38 +70,36 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     })
     .await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
+    let wants_engines = engines < 2 && faults.is_empty();
+    let of =
+        |states: &[&str]| events.iter().filter(|event| states.contains(&event.state)).collect::<Vec<_>>();
     let content = html! {
-        div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
+        div.top { h1 { (words.home()) } @if !wants_engines { a.button.main href="/new" { (icon(Icon::Add)) (words.new_event()) } } }
         (confirmed(words, done.as_ref()))
-        @if !faults.is_empty() { p role="alert" { (words.files_are_faulty()) } pre.faults { (words.fault(&faults.join("\n"))) } }
-        @if let Some(free) = low_disk { p role="alert" { (words.disk_is_nearly_full(free, plan::RESERVE_MB)) } }
+        @if !faults.is_empty() { (alert(Mood::Bad, &html! { p { (words.files_are_faulty()) } pre.faults { (words.fault(&faults.join("\n"))) } })) }
+        @if let Some(free) = low_disk { (alert(Mood::Bad, &html! { p { (words.disk_is_nearly_full(free, plan::RESERVE_MB)) } })) }
         @for event in &events { @if let (Some(count), Some(path)) = (decisions.get(&event.name), &event.path) {
-            p role="alert" { a href={ (path) "arbiter" } { (event.event) ": " (words.arbiter_is_wanted(*count)) } }
+            (alert(Mood::Wait, &html! { p { strong { (event.event) } ": " (words.arbiter_is_wanted(*count)) } a.button href={ (path) "arbiter" } { (words.arbiter()) } }))
         } }
-        @let wants_engines = engines < 2 && faults.is_empty();
-        @if wants_engines { p { (words.first_add_engines()) } }
-        p.buttons {
-            @if wants_engines { a.button href="/engines/browse" { (words.add_engines()) } }
-            a.button href="/new" { (words.new_event()) }
+        @if wants_engines {
+            (empty(words.welcome(), words.first_add_engines(), &html! {
+                a.button.main href="/engines/browse" { (words.find_engines()) }
+                form method="post" action="/new/first" { (crate::create::token()) button { (words.play_with_built_in()) } }
+                a.button href="/new" { (words.new_event()) }
+            }))
+            h2 { (words.what_renmei_is_for()) }
+            (cards(words, &[Kind::Sprt, Kind::League, Kind::Floodgate], ""))
+        } @else if events.is_empty() {
+            (empty(words.no_event_here(), words.choose_an_event(), &html! { a.button href="/new" { (words.new_event()) } }))
         }
-        @for (title, state) in [
-            (words.events_that_run(), &["plays", "waits"][..]),
-            (words.events_that_wait(), &["stopped", "faulty"]),
-            (words.events_that_are_over(), &["over"]),
-        ] {
-            @let of_state: Vec<_> = events.iter().filter(|event| state.contains(&event.state)).collect();
-            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event, doors.get(&event.name), &running)) } } }
+        @for (title, states) in [(words.events_that_run(), &["plays", "waits"]), (words.events_that_wait(), &["stopped", "faulty"])] {
+            @let those = of(states);
+            @if !those.is_empty() { section { h2 { (title) } div.events { @for event in those { (card(words, event, doors.get(&event.name), &running)) } } } }
         }
-        form.order method="post" action="/quit" {
-            h2 { (words.quit()) }
-            p { (words.closing_the_page_ends_nothing()) }
-            p.buttons {
-                button name="how" value="finish" { (words.quit_after_games()) }
-                button name="how" value="adjourn" { (words.quit_at_once()) }
-            }
-        }
+        @let over = of(&["over"]);
+        @if !over.is_empty() { section { h2 { (words.events_that_are_over()) } (results(words, &over, &doors, &running)) } }
     };
-    let page = Page::new(words.home(), "/", content).with(&["times.js"]);
+    let page = Page::new(words.home(), "/", content).with(&["times.js", "board.js", "home.js"]);
     Ok(if is_alive { page.again(AGAIN) } else { page })
 }
 
@@ -126,59 +126,161 @@ fn doing(running: &Events, event: &Listing, words: Language) -> &'static str {
     }
 }
 
-/// What can be ordered about an event, in words.
-fn orders(running: &Events, event: &Listing, words: Language) -> Vec<(&'static str, &'static str)> {
+/// An order, and its words.
+type Ordered = (&'static str, &'static str);
+
+/// What can be ordered about an event of a state, that which is ordered most first. `has_more`: games are left of one that
+/// is over.
+fn orders(running: &Events, (name, state): (&str, &str), has_more: bool, words: Language) -> Vec<Ordered> {
     let (begin, delete) = (("begin", words.begin_or_go_on()), ("delete", words.delete()));
     let end = [("finish", words.finish_games()), ("adjourn", words.adjourn_games())];
-    let is_paused = running.operations(&event.name).map(|operations| operations.is_paused());
-    match (event.state, is_paused) {
-        ("plays", Some(true)) => [&[("resume", words.resume_games())], &end[..]].concat(),
-        ("plays", Some(false)) => [&[("pause", words.pause_games())], &end[..]].concat(),
+    let is_paused = running.operations(name).map(|operations| operations.is_paused());
+    match (state, is_paused) {
+        ("plays", Some(true)) => [&[("resume", words.resume())], &end[..]].concat(),
+        ("plays", Some(false)) => [&[("pause", words.pause())], &end[..]].concat(),
         ("plays" | "waits", _) => end.to_vec(),
-        ("stopped" | "faulty", _) => vec![begin, delete],
+        ("stopped" | "faulty" | "halted", _) => vec![begin, delete],
         // It was stopped in its last game, and has got more games since.
-        ("over", _) if event.total > Some(event.games) => vec![begin, delete],
+        ("over", _) if has_more => vec![begin, delete],
         _ => vec![delete],
     }
 }
 
+/// The form of the orders: the first as a button, the others and the rarer ways behind another one. `is_here`: the pages of
+/// the event come again.
+fn ordered(words: Language, name: &str, orders: &[Ordered], ways: &Markup, is_here: bool) -> Markup {
+    let (first, others) = match orders {
+        [first, others @ ..] if first.0 != "delete" => (Some(first), others),
+        others => (None, others),
+    };
+    let button = |(order, label): &Ordered| {
+        html! { button.danger[*order == "delete"] name="order" value=(order) { (label) } }
+    };
+    html! {
+        form.orders method="post" action="/events/order" {
+            input type="hidden" name="event" value=(name);
+            @if is_here { input type="hidden" name="here" value="1"; }
+            @if let Some(first) = first { (button(first)) }
+            (menu(words.other_orders(), &html! { (ways) @for other in others { (button(other)) } }))
+        }
+    }
+}
+
+/// What the owner can order on the pages of an event itself.
+pub(crate) fn orders_here(running: &Events, (name, state): (&str, &EventState), words: Language) -> Markup {
+    // Those of the study are played by nobody.
+    if name.contains('/') {
+        return Markup::default();
+    }
+    let to = |path: &str| format!("{path}{}", percent(name));
+    let ways = html! {
+        a href=(crate::change::address(name)) { (words.change()) }
+        a href=(to("/events/text?event=")) { (words.copy()) }
+        a href=(to("/events/explain?event=")) { (words.why_it_lost()) }
+    };
+    html! {
+        a.button href=(to("/events/publish?event=")) { (words.publish()) }
+        (ordered(words, name, &orders(running, (name, state.word()), false, words), &ways, true))
+    }
+}
+
+/// The name of the file of an event, where it is another one than its title makes.
+fn file_name(event: &Listing) -> Option<&str> {
+    let letters = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    (letters(&event.event) != letters(&event.name)).then_some(&event.name)
+}
+
 /// An event, with what can be ordered about it.
 fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Events) -> Markup {
+    let has_more = event.total > Some(event.games);
+    let orders = orders(running, (&event.name, event.state), has_more, words);
     html! {
         section.event {
+            div.told {
             h3 { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) }
-                @if event.event != event.name { " " small { (event.name) } } }
-            p { (doing(running, event, words))
-                " · " (event.games) @if let Some(total) = event.total { " / " (total) } " " (words.games_count())
-                @if event.running > 0 { " · " (words.so_many_run(event.running)) }
-                @if let Some(leader) = &event.leader { " · " (words.leader()) ": " (leader) }
-            }
-            @if let Some(verdict) = &event.verdict { p { strong { (verdict) } } }
+                @if let Some(file) = file_name(event) { " " small.quiet { (file) } }
+                " " (state(mood(event, running), doing(running, event, words))) }
+            @if !event.format_shown.is_empty() { p.quiet { (event.format_shown) } }
+            (course(words, event))
+            @if event.first.len() > 1 && event.verdict.is_none() { ol.first { @for (name, value) in &event.first { li { (letter(name)) span.name { (name) } span.value { (value) } } } } }
+            @if let Some(verdict) = &event.verdict { p { strong { (verdict) } @if let Some(prospect) = &event.prospect { br; (prospect) } } }
             @if let Some(path) = event.path.as_ref().filter(|_| event.failures > 0) {
                 p.wrong { a href={ (path) "table" } { (words.lost_by_failure(event.failures)) } }
             }
-            @if !event.format_shown.is_empty() { p.quiet { (event.format_shown) } }
             @for fault in &event.faults { p.wrong { (words.fault(fault)) } }
-            form method="post" action="/events/order" {
-                input type="hidden" name="event" value=(event.name);
-                @for (order, label) in orders(running, event, words) { button name="order" value=(order) { (label) } " " }
-                (ways(words, event, door))
             }
+            @if let Some(path) = event.path.as_ref().filter(|_| event.running > 0) { a.live.mini href=(path) data-board={ (path) "api/now" } { span.quiet { (words.now()) } } }
+            (ordered(words, &event.name, &orders, &ways(words, event, door), false))
         }
     }
+}
+
+/// How far an event is, and when it ends.
+fn course(words: Language, event: &Listing) -> Markup {
+    html! {
+        @if let Some(total) = event.total { (progress(words.progress(), event.games, total)) }
+        p.course {
+            span { b { (event.games) @if let Some(total) = event.total { " / " (total) } } " " (words.games_count()) }
+            @if event.running > 0 { span { (words.so_many_run(event.running)) } }
+            @if let Some(at) = event.ends.filter(|_| event.state == "plays") { span.quiet { (words.ends_about()) " " (time(at)) } }
+        }
+    }
+}
+
+fn mood(event: &Listing, running: &Events) -> Mood {
+    let is_paused = running.operations(&event.name).is_some_and(|operations| operations.is_paused());
+    if is_paused && event.state == "plays" { Mood::Wait } else { event.mood }
+}
+
+/// The events that are over, with what came out.
+fn results(words: Language, events: &[&Listing], doors: &BTreeMap<String, Door>, running: &Events) -> Markup {
+    html! { div.scroll.sheet tabindex="0" role="region" aria-label=(words.events_that_are_over()) { table.games {
+        thead { tr { th.name { (words.the_event()) } th.name { (words.result()) } th { (words.games()) } th.name { (words.last_news()) } th {} } }
+        tbody { @for event in events { tr {
+            td.name { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) }
+                @if let Some(file) = file_name(event) { " " small.quiet { (file) } } }
+            td.name {
+                @match (&event.verdict, event.first.first()) {
+                    (Some(verdict), _) => (verdict),
+                    (None, Some((name, value))) => { (letter(name)) " " (name) " " span.quiet { (value) } },
+                    (None, None) => "–",
+                }
+                @if let Some(path) = event.path.as_ref().filter(|_| event.failures > 0) {
+                    div.note { a href={ (path) "table" } { (words.lost_by_failure(event.failures)) } }
+                }
+            }
+            td { (event.games) @if let Some(total) = event.total.filter(|total| *total != event.games) { " / " (total) } }
+            td.name { @if let Some(last) = event.last { (time(last)) } }
+            td { (ordered(words, &event.name, &orders(running, (&event.name, event.state), event.total > Some(event.games), words), &ways(words, event, doors.get(&event.name)), false)) }
+        } } }
+    } } }
 }
 
 /// The pages of the desk about an event.
 fn ways(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
     let name = percent(&event.name);
     html! {
+        @if let Some((path, door)) = door { a href={ (path) "?event=" (name) } { (door(words)) } }
         a href=(crate::change::address(&event.name)) { (words.change()) }
-        " · " a href={ "/new?from=" (name) } { (words.copy()) }
-        @if let Some((path, door)) = door { " · " a href={ (path) "?event=" (name) } { (door(words)) } }
-        " · " a href={ "/events/publish?event=" (name) } { (words.publish()) }
-        @if event.games > 0 { " · " a href={ "/events/explain?event=" (name) } { (words.why_it_lost()) } }
+        a href={ "/events/publish?event=" (name) } { (words.publish()) }
+        a href={ "/events/text?event=" (name) } { (words.copy()) }
+        @if event.games > 0 { a href={ "/events/explain?event=" (name) } { (words.why_it_lost()) } }
         @if let Some(path) = event.path.as_ref().filter(|_| door.is_none_or(|(to, _)| *to != SEAT)) {
-            " · " a href={ (path) "arbiter" } { (words.arbiter()) }
+            a href={ (path) "arbiter" } { (words.arbiter()) }
+        }
+    }
+}
+
+/// How the desk is ended.
+pub(crate) fn end(words: Language) -> Markup {
+    html! {
+        form.order method="post" action="/quit" {
+            h2 { (words.quit()) }
+            p { (words.closing_the_page_ends_nothing()) }
+            p.buttons {
+                button name="how" value="finish" { (words.quit_after_games()) }
+                button name="how" value="adjourn" { (words.quit_at_once()) }
+            }
         }
     }
 }

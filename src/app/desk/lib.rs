@@ -52,18 +52,23 @@ use std::{
     collections::VecDeque,
     sync::{Arc, mpsc::Sender},
 };
-use web::{List, Made, refusals::Refusal, visitor::Visitor};
-use words::{Language, Message, Phrase};
+use web::{
+    List, Made,
+    components::{Icon, prose},
+    layout::Way,
+    refusals::Refusal,
+    visitor::Visitor,
+};
+use words::{Language, Message};
 
-/// Entries of the navigation: path and words.
-const PLACES: [(&str, Phrase); 7] = [
-    ("/", Language::home),
-    ("/engines", Language::engines),
-    ("/new", Language::new_event),
-    (web::EVENTS_PAGE, Language::all_events),
-    ("/study", Language::study),
-    ("/jobs", Language::jobs),
-    ("/settings", Language::settings_of_desk),
+/// Entries of the navigation.
+const ENTRIES: [Way; 6] = [
+    ("/", Language::home, Icon::Home),
+    ("/engines", Language::engines, Icon::Engines),
+    (web::EVENTS_PAGE, Language::all_events, Icon::Events),
+    ("/study", Language::study, Icon::Study),
+    ("/jobs", Language::jobs, Icon::Jobs),
+    ("/settings", Language::settings_of_desk, Icon::Settings),
 ];
 
 /// Most pages that are still to show what was done.
@@ -151,6 +156,8 @@ impl Desk {
             .route("/engine/check", post(check::begin))
             .route("/new", get(create::kinds))
             .route("/new/event", get(create::blank).merge(post(create::show)))
+            .route("/new/summary", post(create::sum))
+            .route("/new/first", post(create::first))
             .route("/new/text", post(create::keep))
             .route("/guests", get(guests::page).merge(post(guests::order)))
             .route("/seat", get(seat::page))
@@ -235,7 +242,7 @@ fn refused(fault: impl std::fmt::Display) -> Refusal {
 
 /// What was done by the order before.
 fn confirmed(words: Language, done: Option<&Message>) -> Markup {
-    html! { @if let Some(done) = done { p.done role="status" { (done.text(words)) } } }
+    html! { @if let Some(done) = done { p.done role="status" { (prose(done.text(words))) } } }
 }
 
 /// Works on a thread that may wait.

@@ -62,6 +62,7 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
         (public(words, name, &found))
         @if let Some(report) = &found.report {
             (records_form(words, name))
+            h2 { (words.standings()) }
             (copied(words, "Markdown", &all(Exhibit::markdown)))
             (copied(words, "BBCode", &all(Exhibit::bbcode)))
             (copied(words, "HTML", &all(Exhibit::html)))
@@ -82,8 +83,10 @@ pub(crate) fn report_of(database: &Path, event: &str) -> Result<Option<Report>, 
 
 fn copied(words: Language, title: &str, text: &str) -> Markup {
     html! {
-        h2 { (title) }
-        form.order.wide { textarea readonly rows=(text.lines().count().clamp(3, 12)) spellcheck="false" aria-label=(title) data-copy=(words.copy_text()) { (text) } }
+        details.tab name="table" open[title == "Markdown"] {
+            summary { (title) }
+            textarea readonly rows=(text.lines().count().clamp(3, 12)) spellcheck="false" aria-label=(title) data-copy=(words.copy_text()) { (text) }
+        }
     }
 }
 
@@ -192,7 +195,7 @@ fn records_form(words: Language, name: &str) -> Markup {
                 @for ending in ["kifu", "kif", "csa", "jkf"] { option value=(ending) { (ending) } }
             } }
             label.tick { input type="checkbox" name="standings" value="1" checked; span { (words.with_standings()) } }
-            p.buttons { button { (words.download_as_zip()) } }
+            p.buttons { button.main { (words.download_as_zip()) } }
         }
     }
 }

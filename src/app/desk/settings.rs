@@ -25,6 +25,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, headers: He
         p { code { (visitor.site_address(&headers)) } }
         p { (words.for_this_machine_alone()) }
         p { a href="/machine" { (words.this_machine()) } }
+        (crate::home::end(words))
     };
     Page::new(words.settings_of_desk(), "/settings", content)
 }

@@ -1,6 +1,6 @@
 //! How the desk begins: its directory, its gate, the browser, and what a second start does.
 
-use crate::{Desk, PLACES, place::Place};
+use crate::{Desk, ENTRIES, home::orders_here, place::Place};
 use event::{
     Exit, Failure, err_line,
     hall::{self, Events, Order},
@@ -10,18 +10,20 @@ use plan::ServeConfig;
 use platform::files::{self, Access};
 use std::{
     fs, io, mem,
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{self, Sender},
     },
 };
-use web::{Gate, Inside, gate::WAY_IN};
+use web::{EventState, Gate, Inside, gate::WAY_IN};
 
 /// Name of the page that leads a browser in: a file of the owner alone, because other users of the machine see the arguments
 /// of the program that opens a browser.
 const WAY: &str = ".desk.html";
+/// The file with the port of the desk, which it takes again, so that open pages and bookmarks find it.
+const PORT: &str = ".desk.port";
 /// The file that one process holds, as long as it plays the directory.
 const LOCK: &str = ".desk.lock";
 
@@ -98,6 +100,13 @@ fn again(directory: &Path, opens_browser: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The address of a desk: where nobody chose a port, the one that it had before, if that is free.
+fn address(directory: &Path, chosen: SocketAddr) -> SocketAddr {
+    let known = fs::read_to_string(directory.join(PORT)).ok().and_then(|text| text.trim().parse().ok());
+    let before = known.map(|port| SocketAddr::new(chosen.ip(), port));
+    before.filter(|at| chosen.port() == 0 && TcpListener::bind(at).is_ok()).unwrap_or(chosen)
+}
+
 fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
     let (orders, inbox) = mpsc::channel();
     let way = Arc::new(Mutex::new(Way::default()));
@@ -120,6 +129,13 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
         let mut way = way.lock();
         way.address = Some(address);
         let page = shown.join(WAY);
+        // Without it the next start has another port.
+        let _kept = files::write_below(
+            &shown,
+            Path::new(PORT),
+            address.port().to_string().as_bytes(),
+            Access::Private,
+        );
         if !write(&shown, &way) {
             return;
         }
@@ -129,7 +145,7 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
         }
     };
     let hall = hall::Options {
-        http: vec![options.address],
+        http: vec![address(directory, options.address)],
         concurrency: options.concurrency,
         oversubscribe: false,
         until_done: false,
@@ -143,8 +159,10 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
 }
 
 fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>, events: Events) -> Inside {
+    let running = events.clone();
+    let draw = move |name: &str, state: &EventState, words| orders_here(&running, (name, state), words);
     let routes = Box::new(move |list| Desk::new(place, list, orders, events).routes());
-    Inside { gate, places: PLACES.to_vec(), routes }
+    Inside { gate, entries: ENTRIES.to_vec(), orders: Box::new(draw), routes }
 }
 
 /// Writes the page that leads a browser in, once the address is known; false, and a line, where it cannot be written.
@@ -171,6 +189,23 @@ fn browse(page: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_desk_has_the_port_that_it_had_before_unless_that_is_taken_or_another_is_chosen() {
+        let dir = tempfile::tempdir().unwrap();
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let taken = TcpListener::bind(any).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        assert_eq!(address(dir.path(), any), any);
+        fs::write(dir.path().join(PORT), port.to_string()).unwrap();
+        assert_eq!(address(dir.path(), any), any, "it is taken");
+        drop(taken);
+        assert_eq!(address(dir.path(), any).port(), port);
+        let chosen = SocketAddr::from(([127, 0, 0, 1], 4080));
+        assert_eq!(address(dir.path(), chosen), chosen);
+        fs::write(dir.path().join(PORT), "what?").unwrap();
+        assert_eq!(address(dir.path(), any), any);
+    }
 
     #[test]
     fn documents_are_where_the_desktop_of_the_user_has_them() {

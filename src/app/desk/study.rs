@@ -56,7 +56,7 @@ pub(crate) fn page(Asked { desk, words, done, .. }: Asked) -> Result<Page, Refus
             h2 { (words.take_in_file()) }
             p { (words.what_is_taken_in(MOST)) }
             label { span { (words.file()) } input type="file" name="file" required accept=".db,.csa,.kif,.kifu,.ki2,.jkf,.usi,.sfen"; }
-            p.buttons { button { (words.take_in()) } }
+            p.buttons { button.main { (words.take_in()) } }
         }
     };
     Ok(Page::new(words.study(), "/study", content))
@@ -75,7 +75,7 @@ fn listed(place: &Place) -> Vec<Listed> {
 }
 
 fn table(words: Language, files: &[Listed]) -> Markup {
-    html! { div.scroll tabindex="0" role="region" aria-label=(words.study()) { table.games {
+    html! { div.scroll.sheet tabindex="0" role="region" aria-label=(words.study()) { table.games {
         thead { tr { th.name { (words.file()) } th.name { (words.the_event()) } th { (words.games()) } } }
         tbody { @for (key, events) in files { @match events {
             None => tr {

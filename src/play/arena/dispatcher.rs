@@ -1091,6 +1091,5 @@ mod adjourned_tests;
 #[path = "away_tests.rs"]
 mod tests;
 #[cfg(test)]
-#[cfg(target_os = "linux")]
 #[path = "world_tests.rs"]
 mod world_tests;

@@ -118,7 +118,7 @@ impl Slots {
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "the world of an event is simulated on one system")]
 impl Slots {
     /// The slots of one worker.
     pub(crate) fn of(worker: Worker, slots: usize) -> Self {

@@ -397,7 +397,7 @@ fn has_memory() -> bool {
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "the world of an event is simulated on one system")]
 impl Worker {
     /// A worker whose games are played when a test lets the time of its runtime pass.
     pub(crate) fn on(runtime: &tokio::runtime::Runtime, slots: usize, context: WorkerContext) -> Self {

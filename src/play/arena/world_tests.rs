@@ -9,6 +9,8 @@
 //! with a limit of faults; and the disk ([`testing::disk`]). The thread of the journal lives, but works only while this one
 //! waits for it ([`Rein`]).
 
+#![cfg(target_os = "linux")]
+
 use super::*;
 use crate::{
     actor_thread::ActorThread,

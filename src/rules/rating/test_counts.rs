@@ -1,5 +1,6 @@
 //! Counts for a sequential test.
 
+use crate::normal_cdf;
 use serde::Serialize;
 
 /// Counts for a sequential test, from the side of the player with the lower id.
@@ -15,7 +16,27 @@ pub struct TestCounts {
     pub without_faults: [u64; 5],
 }
 
+/// Pairs from which on a test says who is probably stronger.
+const TELLING: u64 = 10;
+
 impl TestCounts {
+    /// The probability that the player of these counts is the stronger one, by the normal distribution of the mean of
+    /// pairs; `None` for fewer pairs than tell anything, or pairs that are all alike.
+    pub fn stronger(&self) -> Option<f64> {
+        let pairs: u64 = self.pentanomial.iter().sum();
+        let n = pairs as f64;
+        let mean = self
+            .pentanomial
+            .iter()
+            .zip(0_u32..)
+            .map(|(count, at)| *count as f64 * f64::from(at) / 4.0)
+            .sum::<f64>()
+            / n;
+        let square = |(count, at): (&u64, u32)| *count as f64 * (f64::from(at) / 4.0 - mean).powi(2);
+        let variance = self.pentanomial.iter().zip(0_u32..).map(square).sum::<f64>() / n;
+        (pairs >= TELLING && variance > 0.0).then(|| normal_cdf((mean - 0.5) / (variance / n).sqrt()))
+    }
+
     /// Counts a game with these half points (0 to 2).
     pub fn add_game(&mut self, half_points: u8) {
         self.trinomial[usize::from(half_points.min(2))] += 1;
@@ -47,6 +68,17 @@ impl TestCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_stronger_follows_from_the_mean_of_pairs_and_its_error() {
+        let stronger = |pentanomial| TestCounts { pentanomial, ..TestCounts::default() }.stronger();
+        assert_eq!(stronger([10, 20, 40, 20, 10]), Some(0.5));
+        // The mean is 0.575 and its standard error 0.02634, so that z is 2.847.
+        assert!((stronger([5, 15, 40, 25, 15]).unwrap() - 0.9978).abs() < 1e-4);
+        assert!((stronger([15, 25, 40, 15, 5]).unwrap() - 0.0022).abs() < 1e-4);
+        assert_eq!(stronger([0, 0, 50, 0, 0]), None, "pairs that are all alike");
+        assert_eq!(stronger([0, 4, 0, 5, 0]), None, "too few");
+    }
 
     #[test]
     fn what_is_taken_back_was_never_counted_and_nothing_is_less_than_none() {

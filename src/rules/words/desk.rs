@@ -15,7 +15,20 @@ messages! {
     // Home.
     home: "Home" = "ホーム";
     files_are_faulty: "A file of the desk is faulty; mend it by hand:" = "デスクのファイルに誤りがあります。手で直してください:";
-    first_add_engines: "A league needs two engines. Add those that you have." = "大会には二つ以上のエンジンが必要です。お持ちのエンジンを追加してください。";
+    first_add_engines: "An event needs two engines. Choose the folder where yours are; Renmei finds the programs in it and asks each for its name." =
+        "大会には二つ以上のエンジンが必要です。エンジンのあるフォルダーを選ぶと、中のプログラムを探して名前を読み取ります。";
+    what_renmei_is_for: "What it is for" = "できること";
+    welcome: "Two engines are two minutes away from a league" = "エンジンが二つあれば、二分で大会を始められます";
+    play_with_built_in: "Play with two that are built in" = "付属のエンジンで対局";
+    first_match: "First match" = "最初の対局";
+    no_engine_comes_with_this_program: "the engines that come with Renmei are not beside this program: add your own" =
+        "付属のエンジンがこのプログラムと同じ場所にありません。お持ちのエンジンを追加してください。";
+    find_engines: "Find my engines" = "エンジンを探す";
+    no_event_here: "No event yet" = "まだ大会がありません";
+    choose_an_event: "Is a new build stronger? Which engine is the best of all? Choose what is played; games begin with one click." =
+        "新しいビルドは強くなったか、どのエンジンが一番強いか。形式を選べば、すぐに対局が始まります。";
+    ends_about: "ends about" = "終了予定";
+    other_orders: "Other orders" = "その他の操作";
     events_that_run: "Running" = "進行中";
     events_that_wait: "Stopped" = "停止中";
     events_that_are_over: "Over" = "終了";
@@ -35,6 +48,11 @@ messages! {
     number_from_to(least: usize, most: usize): "give a number from {least} to {most}" = "{least}から{most}までの数で入力してください。";
     file_is_taken_up(name: &str): "`{name}`: the change is taken up as soon as the running games are over." = "`{name}`：対局中のものが終わり次第、変更が有効になります。";
     engine_is_added(engine: &str, name: &str): "`{engine}` was added to `{name}`." = "`{engine}` を `{name}` に追加しました。";
+    take_out: "Take out" = "外す";
+    it_has_played: "the event has begun, and games of this engine may count: add another one in its place" =
+        "大会はすでに始まっています。代わりのエンジンと交代させてください。";
+    no_such_engine_here: "no engine of this name plays here" = "その名前のエンジンは参加していません。";
+    engine_is_out(engine: &str, name: &str): "`{engine}` no longer plays in `{name}`." = "`{engine}` を `{name}` から外しました。";
     engine_that_joins: "An engine joins" = "途中参加するエンジン";
     in_place_of: "in the place of" = "交代するエンジン";
     nobody: "nobody" = "なし";
@@ -60,6 +78,8 @@ messages! {
     compared: "Two set-ups" = "設定の比較";
     set_up_alike: "Both are set up alike." = "二つの設定は同じです。";
     like_event(name: &str): "like `{name}`" = "`{name}` をもとに";
+    copy_is_whole: "The copy has every key of the file, comments included, and begins its own games." = "設定ファイルのすべての項目（コメントを含む）をコピーし、対局は最初から始めます。";
+    as_another_kind: "As another kind of event" = "別の形式で";
     left_out_of_copy(keys: &str): "Each event has its own; left out of the copy: `{keys}`" = "大会ごとに別のものが必要なため、コピーから除いた項目：`{keys}`";
     copied_engine_missing(name: &str): "`{name}` cannot be chosen: the library has no such engine that plays; the copy is without it" =
         "`{name}` は選べません。エンジン一覧に使えるものがないため、このエンジンなしのコピーになります。";
@@ -110,6 +130,9 @@ messages! {
 
     // Engines.
     engines: "Engines" = "エンジン";
+    name_or_tag: "Name or tag" = "名前・タグ";
+    engine_is_ready: "ready" = "使用可能";
+    engine_lacks_a_file: "lacks a file" = "ファイルなし";
     no_engine_yet: "There is no engine yet." = "まだエンジンがありません。";
     library_is_faulty: "The file `engines.toml` is faulty:" = "`engines.toml` に誤りがあります:";
     add_engines: "Add engines" = "エンジンを追加";
@@ -136,6 +159,7 @@ messages! {
     author: "Author" = "作者";
     engine_says_nothing: "It does not answer as an engine does:" = "エンジンとして応答しません:";
     note: "Note" = "メモ";
+    tags_column: "Tags" = "タグ";
     tags: "Tags, with commas between" = "タグ（カンマ区切り）";
     arguments: "Arguments, one on each line" = "引数（1行に1つ）";
     working_directory: "Directory; empty: that of the program" = "作業フォルダー（空欄：プログラムのある場所）";
@@ -175,9 +199,26 @@ messages! {
     kind_knock_out: "Knock-out" = "トーナメント";
     about_knock_out: "Who loses an encounter is out." = "負けた側が敗退します。";
     name_of_event: "Name of the event" = "大会名";
-    candidate: "Candidate: is this one stronger?" = "検定の対象（こちらが強いか）";
+    new_engine: "New: is it stronger?" = "新（こちらが強いか）";
+    old_engine: "than the old one" = "旧";
+    one_engine: "One engine" = "エンジン1";
+    other_engine: "The other" = "エンジン2";
+    summary: "What it will be" = "概要";
+    summary_when_right: "The fields above do not make an event yet." = "まだ大会になっていません。項目を確認してください。";
+    so_many_games(games: u64): "{games} games" = "{games}局";
+    lasts_about(hours: u64, minutes: u64, plies: u32): "about {hours} h {minutes} min, if a game has {plies} moves and the players use their time" =
+        "約{hours}時間{minutes}分（1局{plies}手で持ち時間を使った場合）";
+    stops_by_itself: "It stops by itself when the result is clear." = "結果がはっきりした時点で自動的に終わります。";
+    precision_to_expect: "Precision to expect" = "見込まれる誤差";
     challenger: "Challenger" = "挑戦者";
-    clock: "Clock: `byoyomi 10s`, `5m+2s`, `nodes 10000`" = "持ち時間：`byoyomi 10s`（秒読み）、`5m+2s`（加算）、`nodes 10000`";
+    clock: "Clock" = "持ち時間";
+    minutes_for_all_moves: "Minutes for all moves" = "持ち時間（分）";
+    each_move: "and for each move" = "さらに1手ごとに";
+    byoyomi_choice: "seconds of its own (byoyomi)" = "秒読み（秒）";
+    increment_choice: "seconds that are added (Fischer)" = "加算（秒）";
+    nodes_choice: "nodes, and no clock" = "ノード数（時計なし）";
+    so_many: "How many" = "秒数・ノード数";
+    another_clock: "Another clock, as files write it: `1h delay 1s`, `depth 9`" = "ほかの持ち時間（設定ファイルの書き方）：`1h delay 1s`、`depth 9`";
     clock_of_all_moves(time: &str): "{time} for all moves" = "持ち時間{time}";
     clock_of_a_move(time: &str): "{time} for each move" = "1手{time}の秒読み";
     clock_of_a_move_afterwards(time: &str): "then {time} for each move" = "切れたら1手{time}の秒読み";
@@ -187,11 +228,12 @@ messages! {
     clock_of_nodes(nodes: u64): "{nodes} nodes for each move" = "1手{nodes}ノード";
     clock_of_plies(plies: u32): "each move {plies} plies deep" = "1手深さ{plies}";
     games_of_encounter: "Games of an encounter" = "一組の対局数";
-    games_at_once: "Games at once; empty: as many as the cores carry" = "同時対局数（空欄：コア数に合わせる）";
+    as_many_as_cores_carry: "as many as the cores carry" = "コア数に合わせる";
     draw_after: "Drawn after so many plies" = "引き分けにする手数";
     elo_of_h0: "H0: no stronger than (Elo)" = "H0：強さの差はこれ以下（Elo）";
     elo_of_h1: "H1: as strong as (Elo)" = "H1：強さの差はこれ以上（Elo）";
-    openings: "Openings: `built-in`, `none`, or the path of a file" = "開始局面：`built-in`（内蔵）、`none`（初期局面）、またはファイルのパス";
+    openings: "Openings" = "開始局面";
+    openings_of_a_file: "or those of a file" = "または局面集のファイル";
     openings_built_in: "20,000 openings that come with Renmei" = "Renmei 内蔵の20,000局面";
     openings_none: "every game from the start position" = "すべて初期局面から";
     ends_decided_games: "end a game early that both engines see as decided" = "両エンジンが勝敗を認めた対局は早く終える";
@@ -250,8 +292,6 @@ messages! {
     disk_is_nearly_full(free: u64, kept: u64): "The disk is nearly full: {free} MB are free, and no game begins with fewer than {kept} MB." =
         "ディスクの空きが残り {free} MB です。{kept} MB 未満では新しい対局を始めません。";
 
-    so_long_in_all(games: u64, hours: u64, minutes: u64, plies: u32): "{games} games; about {hours} h {minutes} min, if a game has {plies} moves and the players use their time." =
-        "全 {games} 局、1局 {plies} 手で持ち時間を使い切る場合は約 {hours} 時間 {minutes} 分です。";
 
     // An engine on a server.
     on_the_server: "On the server" = "サーバーでの様子";

@@ -37,6 +37,8 @@ messages! {
     accepted(hypothesis: &str, claim: &str): "{hypothesis} accepted: {claim}" = "{hypothesis} を採択：{claim}";
     faults_decided: "no verdict on strength: faults decided" = "強さの判定なし：反則等で終了";
     only_repeats: "no verdict: the last games repeated earlier ones move for move, and repeated games are no evidence" = "判定なし：以後の対局は既出の棋譜の繰り返しで、証拠になりません";
+    probably_stronger(name: &str, percent: u32): "{name} is probably stronger, {percent} %" = "{name} のほうが強い確率 {percent} %";
+    about_more_games(games: &str): "about {games} more games" = "あと約{games}局";
     no_verdict_yet: "no verdict yet" = "判定はまだ出ていません";
     stopped_without_verdict: "stopped before a verdict" = "判定前に中断";
     precision: "Precision" = "精度";

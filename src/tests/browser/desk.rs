@@ -58,7 +58,7 @@ fn until_page(browser: &Browser, address: &str, what: &str) {
 
 /// Goes to an entry of the navigation.
 fn go(browser: &Browser, path: &str) {
-    browser.click(&format!("header nav a[href=\"{path}\"]"));
+    browser.click(&format!("nav.side a[href=\"{path}\"]"));
     browser.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'"));
 }
 
@@ -142,11 +142,12 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         look(&browser, &axe, &format!("{language}-engines"), &mut found);
 
         // A league, with a fault first.
-        go(&browser, "/new");
+        go(&browser, "/");
+        submit(&browser, "a[href=\"/new\"]");
         look(&browser, &axe, &format!("{language}-kinds"), &mut found);
         submit(&browser, "a[href=\"/new/event?kind=league\"]");
-        browser.click("[name=engine][value=greedy]");
-        browser.click("[name=engine][value=uniform]");
+        // All play where nobody has chosen; the third joins later.
+        browser.click("[name=engine]:not([value=greedy]):not([value=uniform])");
         let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
         let fields = |games: &str| serde_json::json!({ "name": "Cup", "games": games, "clock": "byoyomi 60s", "max_moves": "60" });
         browser.run(fill, &fields("600"));
@@ -188,13 +189,16 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         let_in(&browser, &directory);
         browser.until("document.querySelector('[value=adjourn]')");
         let address = browser.text("location.origin");
+        browser.click(".event .menu summary");
         submit(&browser, ".event button[value=adjourn]");
         browser.until("document.querySelector('.event [value=begin]')");
         browser.open(&format!("{address}/events/publish?event=Cup"));
         assert!(browser.text("document.querySelector('textarea').value").contains("| greedy |"));
         look(&browser, &axe, &format!("{language}-publish"), &mut found);
         browser.open(&format!("{address}/new/event?kind=sprt&from=Cup"));
-        assert_eq!(browser.value("document.querySelectorAll('[name=engine]:checked').length"), 3);
+        let chosen =
+            "[...document.querySelectorAll('select[name=engine]')].map((one) => one.value).join(' ')";
+        assert_eq!(browser.text(chosen), "greedy uniform");
         go(&browser, "/settings");
         look(&browser, &axe, &format!("{language}-settings"), &mut found);
         browser.open("about:blank");

@@ -254,9 +254,12 @@ fn an_event_is_published_as_tables_records_and_a_page_without_anything_of_the_de
     assert_eq!(open.send("/new/text", &[("text", &later), ("do", "keep")]), "/");
     let (page, link) = (open.get("/events/publish?event=cup-2"), format!("http://127.0.0.1:{port}/"));
     assert!(page.contains("Nobody answers") && page.contains(&link), "{page}");
-    assert!(!page.contains(&format!("href=\"{link}\"")) && !page.contains("<img"), "{page}");
+    assert!(!page.contains(&format!("href=\"{link}\"")) && !page.contains("<img src=\"data:"), "{page}");
     let copy = open.get("/events/text?event=cup-2");
-    assert!(copy.contains("left out of the copy: `http.listen`") && !copy.contains("127.0.0.1:"), "{copy}");
+    assert!(
+        copy.contains("left out of the copy: <code>http.listen</code>") && !copy.contains("127.0.0.1:"),
+        "{copy}"
+    );
     let like = open.get("/new/event?kind=match&from=cup");
     assert!(like.contains("`a` cannot be chosen") && like.contains("`b` cannot be chosen"), "{like}");
 }

@@ -14,11 +14,11 @@ use xtask::{
 };
 
 /// Processor seconds of the first build.
-const FIRST_SECONDS: u64 = 240;
+const FIRST_SECONDS: u64 = 480;
 /// Processor seconds of a release build of the manager with every feature and its engines.
-const MANAGER_SECONDS: u64 = 1200;
+const MANAGER_SECONDS: u64 = 1700;
 /// Processor seconds of a release build of renmei-deep and its dependencies.
-const DEEP_SECONDS: u64 = 240;
+const DEEP_SECONDS: u64 = 520;
 
 /// Installs engines, builds, plays the league, then builds the programs for daily use and renmei-deep on the half of
 /// libtorch that is wished for. The exit code is the league's.

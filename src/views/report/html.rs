@@ -184,6 +184,24 @@ pub fn verdict(history: &EventHistory, words: Language) -> Option<(&'static str,
     })
 }
 
+/// Most games that a test is said to need still, as a multiple of those that were played.
+const FORESEEN: f64 = 20.0;
+
+/// Who of a sequential test without a verdict is probably stronger, and how many more games it takes if they go on like
+/// this; `None` where nothing can be told yet.
+#[must_use]
+pub fn prospect(history: &EventHistory, words: Language) -> Option<String> {
+    let test = history.report.sprt.as_ref().filter(|test| test.verdict.is_none() && !test.stopped)?;
+    let (names, stronger) = (tested(history), test.in_order.stronger()?);
+    let (name, chance) =
+        if stronger < 0.5 { (names.get(1)?, 1.0 - stronger) } else { (names.first()?, stronger) };
+    let bound = if test.llr < 0.0 { test.lower } else { test.upper };
+    let more = (bound - test.llr) / test.llr;
+    let games = (more <= FORESEEN).then(|| (2.0 * more * test.in_order.pairs as f64).ceil() as u64);
+    let who = words.probably_stronger(name, (chance * 100.0).floor() as u32);
+    Some(games.map_or(who.clone(), |games| format!("{who} · {}", words.about_more_games(&thousands(games)))))
+}
+
 fn test(history: &EventHistory, manner: Manner) -> Markup {
     let words = manner.language;
     let (Some(test), Some((class, verdict))) = (&history.report.sprt, verdict(history, words)) else {

@@ -40,6 +40,8 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("game.js", SCRIPT, include_str!("assets/game.js")),
         Asset::new("fresh.js", SCRIPT, include_str!("assets/fresh.js")),
         Asset::new("again.js", SCRIPT, include_str!("assets/again.js")),
+        Asset::new("home.js", SCRIPT, include_str!("assets/home.js")),
+        Asset::new("summary.js", SCRIPT, include_str!("assets/summary.js")),
         Asset::new("times.js", SCRIPT, include_str!("assets/times.js")),
         Asset::new("copy.js", SCRIPT, include_str!("assets/copy.js")),
         Asset::new("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),

@@ -64,7 +64,7 @@ impl Gate {
         let headers = request.headers();
         let words = language(headers);
         if let Err(refusal) = self.may_pass(request, peer) {
-            return Some(refusal.in_text(words));
+            return Some(shut(&refusal, words));
         }
         if request.uri().path() == WAY_IN && request.method() == Method::GET {
             return Some(self.enter(request.uri().query().unwrap_or_default(), peer, words));
@@ -72,7 +72,7 @@ impl Gate {
         if self.is_inside(headers, peer) {
             return None;
         }
-        Some(Refusal::forbidden(Language::desk_is_another_browsers).in_text(words))
+        Some(shut(&Refusal::forbidden(Language::desk_is_another_browsers), words))
     }
 
     fn may_pass(&self, request: &Request, peer: Peer) -> Result<(), Refusal> {
@@ -90,7 +90,7 @@ impl Gate {
         {
             let mut next = self.next.lock();
             if *next != key_of(token) {
-                return Refusal::forbidden(Language::link_was_used).in_text(words);
+                return shut(&Refusal::forbidden(Language::link_was_used), words);
             }
             let token = random();
             // A token that nobody gets, as the disk is full, would keep the owner out for good.
@@ -115,6 +115,19 @@ impl Gate {
     fn is_inside(&self, headers: &HeaderMap, peer: Peer) -> bool {
         cookies(headers, &cookie_name(peer)).any(|token| self.inside.of(&key_of(token)).is_some())
     }
+}
+
+/// What is seen before the gate: why it is shut, and the way in. Nothing of the desk itself is loaded.
+fn shut(refusal: &Refusal, words: Language) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang=(words.code()) {
+            head { meta charset="utf-8"; meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark"; title { "Renmei" } }
+            body { main { h1 { "Renmei" } p role="alert" { (refusal.message.text(words)) } pre { "renmei desk" } } }
+        }
+    };
+    (refusal.status, [(header::CACHE_CONTROL, "no-store")], Html(page.into_string())).into_response()
 }
 
 /// Name of the cookie: browsers have the same cookies for every port of a machine, and there may be a desk at several.

@@ -7,10 +7,11 @@
 
 use crate::{
     Site, assets,
+    components::{Icon, Mood, state},
     crowd::Crowd,
     error::WebError,
     gate::Gate,
-    layout::{Frame, Page, percent, respond},
+    layout::{Around, Frame, Page, Way, percent, respond},
     pages::prefs,
     parts::{Json, time},
     refusals::Refusal,
@@ -29,7 +30,6 @@ use maud::{Markup, html};
 use parking_lot::{RwLock, RwLockReadGuard};
 use percent_encoding::percent_decode_str;
 use plan::HttpConfig;
-use report::plot::plain;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -47,10 +47,14 @@ pub use ledger::MakeLedger;
 use ledger::Sections;
 pub use made::Made;
 pub use queue::MakeTests;
-use report::TestHistory;
+use report::{PlayerRow, Report, TestHistory, exhibit::minus, plot::plain};
 
 /// What every path of an event begins with.
 pub(crate) const EVENTS: &str = "/e/";
+/// Players of an event that are shown with it.
+const FIRST: usize = 3;
+/// Least number of games from which is told when an event ends.
+const LEAST: u64 = 4;
 /// Most letters of a search.
 const LETTERS: usize = 100;
 
@@ -103,27 +107,46 @@ impl EventState {
 }
 
 /// The events of an address.
-#[derive(Debug)]
 pub(crate) struct Rooms {
     name: String,
     events: RwLock<BTreeMap<String, Listed>>,
     ledger: Made<Sections>,
     /// The tests, where a queue is played.
     tests: Option<Made<TestHistory>>,
-    /// Entries of the navigation, on a desk.
-    places: Vec<(&'static str, Phrase)>,
+    /// Entries of the navigation.
+    entries: Arc<[Way]>,
+    /// Draws what the owner of a desk can order about an event.
+    orders: Option<Box<DrawOrders>>,
     lobby: std::sync::OnceLock<Router>,
 }
+
+impl std::fmt::Debug for Rooms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rooms").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Entries of the navigation where there is no desk.
+const ENTRIES: [Way; 2] =
+    [("/", Language::all_events, Icon::Events), ("/ledger", Language::ledger, Icon::Ratings)];
 
 /// What makes a list of events the desk of one person.
 pub struct Inside {
     /// What keeps others out.
     pub gate: Arc<Gate>,
-    /// Entries of the navigation: path and words.
-    pub places: Vec<(&'static str, Phrase)>,
+    /// Entries of the navigation.
+    pub entries: Vec<Way>,
+    /// Draws what can be ordered about an event.
+    pub orders: Box<DrawOrders>,
     /// Its pages; `/` is among them, and the list of events is at [`EVENTS_PAGE`].
-    pub routes: Box<dyn FnOnce(List) -> Router + Send>,
+    pub routes: Routes,
 }
+
+/// Makes the pages of a desk.
+pub type Routes = Box<dyn FnOnce(List) -> Router + Send>;
+
+/// Draws what the owner of a desk can order about an event, by its name and where it is.
+pub type DrawOrders = dyn Fn(&str, &EventState, Language) -> Markup + Send + Sync;
 
 /// Where the list of events is on a desk.
 pub const EVENTS_PAGE: &str = "/events";
@@ -162,6 +185,17 @@ struct Listed {
 }
 
 impl Listed {
+    /// Where it is: as programs read it, what that is like, and in words.
+    fn stage(&self) -> (&'static str, Mood, Phrase) {
+        match self.state.word() {
+            "halted" | "faulty" => ("faulty", Mood::Bad, Language::event_faulty),
+            state if self.is_closed() || state == "over" => ("over", Mood::Rest, Language::event_has_ended),
+            "waits" => ("waits", Mood::Wait, Language::event_waits),
+            "stopped" => ("stopped", Mood::Wait, Language::event_stopped),
+            state => (state, Mood::Good, Language::event_plays),
+        }
+    }
+
     /// True if the last entry of the event is stored.
     fn is_closed(&self) -> bool {
         self.room.as_ref().and_then(|room| room.site.now(|live| live.closed)).unwrap_or(false)
@@ -186,11 +220,15 @@ impl Hall {
         let (name, events, lobby_of) = (plain(name), RwLock::default(), Default::default());
         let ledger = Made::new(ledger::FRESH, ledger);
         let tests = tests.map(|tests| Made::new(queue::FRESH, tests));
-        let places = inside.as_ref().map(|inside| inside.places.clone()).unwrap_or_default();
-        let rooms = Arc::new(Rooms { name, events, ledger, tests, places, lobby: lobby_of });
-        let gate = inside.as_ref().map(|inside| inside.gate.clone());
+        let (entries, orders, gate, own) = match inside {
+            None => (ENTRIES.into(), None, None, None),
+            Some(Inside { gate, entries, orders, routes }) => {
+                (entries.into(), Some(orders), Some(gate), Some(routes))
+            }
+        };
+        let rooms = Arc::new(Rooms { name, events, ledger, tests, entries, orders, lobby: lobby_of });
         // It cannot have been set before.
-        let _first = rooms.lobby.set(lobby(&rooms, inside));
+        let _first = rooms.lobby.set(lobby(&rooms, own));
         let (searched, inbox) = mpsc::unbounded_channel();
         let door = Door { limits: limits(config), front: Front::Hall(rooms.clone()), gate: gate.clone() };
         let port = Port::open(listeners, door, inbox)?;
@@ -256,6 +294,26 @@ impl Rooms {
         self.lobby.get().cloned().unwrap_or_default()
     }
 
+    /// The path of the list of events.
+    fn list(&self) -> &'static str {
+        if self.orders.is_some() { EVENTS_PAGE } else { "/" }
+    }
+
+    /// What is around the page that a path asks for, in a language.
+    pub(crate) fn around(&self, path: &str, language: Language) -> Around {
+        let name = parted(path).and_then(|(name, _)| percent_decode_str(name).decode_utf8().ok());
+        let listed = name.and_then(|name| Some((self.events().get(&*name)?.clone(), name)));
+        let orders = listed.as_ref().zip(self.orders.as_ref());
+        Around {
+            entries: self.entries.clone(),
+            events: self.list(),
+            stage: listed.as_ref().map(|(listed, _)| (listed.stage().1, listed.stage().2)),
+            orders: orders
+                .map(|((listed, name), draw)| draw(name, &listed.state, language))
+                .unwrap_or_default(),
+        }
+    }
+
     /// The pages that an address asks for, with the rest of its path; `None`: the list, or an event that is not here.
     pub(crate) fn enter(&self, uri: &mut Uri) -> Option<Room> {
         let asked = uri.path_and_query()?.as_str();
@@ -276,12 +334,11 @@ pub(crate) fn parted(path: &str) -> Option<(&str, &str)> {
     Some(after.split_at(slash)).filter(|(name, _)| !name.contains('?'))
 }
 
-fn lobby(rooms: &Arc<Rooms>, inside: Option<Inside>) -> Router {
+fn lobby(rooms: &Arc<Rooms>, own: Option<Routes>) -> Router {
     let dress = middleware::from_fn_with_state(rooms.clone(), dress);
-    let list = if inside.is_some() { EVENTS_PAGE } else { "/" };
-    let own = inside.map(|inside| (inside.routes)(List(rooms.clone()))).unwrap_or_default();
+    let own = own.map(|routes| routes(List(rooms.clone()))).unwrap_or_default();
     Router::new()
-        .route(list, get(page))
+        .route(rooms.list(), get(page))
         .route("/api/events", get(api))
         .route("/api/tests", get(queue::api))
         .route("/ledger", get(ledger::page))
@@ -295,10 +352,8 @@ fn lobby(rooms: &Arc<Rooms>, inside: Option<Inside>) -> Router {
 }
 
 async fn dress(State(rooms): State<Arc<Rooms>>, visitor: Visitor, request: Request, next: Next) -> Response {
-    let (name, base, notice) = (rooms.name.clone(), String::new(), Markup::default());
-    let places = rooms.places.iter().map(|(path, words)| (*path, words(visitor.language))).collect();
-    respond(request, next, &visitor, || Frame { name, base, places, notice, has_feed: false, orders: "/" })
-        .await
+    let name = rooms.name.clone();
+    respond(request, next, &visitor, || Frame { name, orders: "/", ..Frame::default() }).await
 }
 
 /// An event as the list shows it, as far as viewers may see it.
@@ -329,12 +384,24 @@ pub struct Listing {
     /// Its state in words.
     #[serde(skip)]
     pub words: &'static str,
+    /// What its state is like.
+    #[serde(skip)]
+    pub mood: Mood,
+    /// Who is first in the table, each with the points where these decide, or else with its Elo and its error.
+    #[serde(skip)]
+    pub first: Vec<(String, String)>,
+    /// When its games are over if they go on as they did, in ms since 1970-01-01 UTC.
+    #[serde(skip)]
+    pub ends: Option<i64>,
     /// Its format in words.
     #[serde(skip)]
     pub format_shown: String,
     /// What a sequential test says by now.
     #[serde(skip)]
     pub verdict: Option<String>,
+    /// Who of a test without a verdict is probably stronger, and how many games it takes still.
+    #[serde(skip)]
+    pub prospect: Option<String>,
     /// Games that were lost because a player failed.
     #[serde(skip)]
     pub failures: usize,
@@ -379,17 +446,10 @@ async fn rows(rooms: &Rooms, search: &Search, language: Language) -> Result<Vec<
 async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
     let Listed { title, note, room, total, state } = listed;
     let site: Option<&Site> = room.as_ref().map(|room| &room.site);
-    let closed = listed.is_closed();
-    let faults = match state {
+    let ((state, mood, words), known) = (listed.stage(), state);
+    let faults = match known {
         EventState::Halted(faults) | EventState::Faulty(faults) => faults.clone(),
         _ => vec![],
-    };
-    let (state, words) = match state.word() {
-        "halted" | "faulty" => ("faulty", language.event_faulty()),
-        state if closed || state == "over" => ("over", language.event_has_ended()),
-        "waits" => ("waits", language.event_waits()),
-        "stopped" => ("stopped", language.event_stopped()),
-        state => (state, language.event_plays()),
     };
     // One that is too busy to say how it stands, or has not begun, is listed all the same.
     let history = match site {
@@ -398,6 +458,8 @@ async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
     };
     let report = history.as_ref().map(|history| &history.report);
     let leader = report.and_then(|report| report.standings.first()).filter(|first| first.games > 0);
+    let span = history.as_ref().and_then(|history| history.span);
+    let games = report.map_or(0, |report| report.games);
     let format = report.map(|report| report.format.clone()).unwrap_or_default();
     let japanese = report.map(|report| report.format_japanese.clone()).unwrap_or_default();
     Listing {
@@ -406,21 +468,43 @@ async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
         event: title.clone(),
         note: note.clone(),
         state,
-        games: report.map_or(0, |report| report.games),
+        games,
         total: *total,
         running: site.and_then(|site| site.now(|live| live.games.len())).unwrap_or(0),
         leader: leader.map(|leader| leader.name.clone()),
-        last: history.as_ref().and_then(|history| history.span).map(|(_, last)| last),
+        last: span.map(|(_, last)| last),
         faults,
-        words,
+        words: words(language),
+        mood,
+        first: report.map(first).unwrap_or_default(),
+        ends: span.zip(*total).and_then(|(span, total)| ends(span, games, total)),
         failures: report.map_or(0, |report| report.failures.len()),
         verdict: history.as_ref().and_then(|history| Some(report::html::verdict(history, language)?.1)),
+        prospect: history.as_ref().and_then(|history| report::html::prospect(history, language)),
         players: report
             .map(|report| report.standings.iter().map(|row| row.name.clone()).collect())
             .unwrap_or_default(),
         format_shown: language.pick(format.clone(), japanese),
         format,
     }
+}
+
+/// The first of the table, who have played: with points where these decide, or else with Elo.
+fn first(report: &Report) -> Vec<(String, String)> {
+    let has_points = report.stages.iter().any(|stage| stage.is_ranked);
+    let elo = |row: &PlayerRow| {
+        let error = row.elo.error().map(|error| format!(" ±{error:.0}")).unwrap_or_default();
+        row.elo.value().map(|elo| minus(&format!("{elo:+.0}{error}"))).unwrap_or_default()
+    };
+    let shown = |row: &PlayerRow| if has_points { row.points.to_string() } else { elo(row) };
+    let played = report.standings.iter().filter(|row| row.games > 0).take(FIRST);
+    played.map(|row| (row.name.clone(), shown(row))).collect()
+}
+
+/// When the games of an event are over that were played in a span of time, if the others take as long.
+fn ends((begun, last): (i64, i64), games: u64, total: u64) -> Option<i64> {
+    let (played, left) = (i64::try_from(games).ok()?, i64::try_from(total.checked_sub(games)?).ok()?);
+    (games >= LEAST).then(|| last + (last - begun).max(0) / played * left)
 }
 
 /// Leads to the pages of an event, whose path ends with a slash.
@@ -458,8 +542,7 @@ async fn page(
         @else if is_empty { p { (words.nothing_found()) } }
         @if !rows.is_empty() { (table(words, &rows)) }
     };
-    Ok(Page::new(words.all_events(), if rooms.places.is_empty() { "/" } else { EVENTS_PAGE }, content)
-        .with(&["times.js"]))
+    Ok(Page::new(words.all_events(), rooms.list(), content).with(&["times.js"]))
 }
 
 fn form(words: Language, search: &Search) -> Markup {
@@ -490,7 +573,7 @@ fn table(words: Language, rows: &[Listing]) -> Markup {
                 @if !row.note.is_empty() { div.note { (plain(&row.note)) } }
                 @for fault in &row.faults { div.wrong { (words.fault(&plain(fault))) } }
             }
-            td.name { (row.words) }
+            td.name { (state(row.mood, row.words)) }
             td { (row.games) @if let Some(total) = row.total { " / " (total) } }
             td.name { (plain(row.leader.as_deref().unwrap_or("–"))) }
             td.name { @if let Some(last) = row.last { (time(last)) } }
@@ -511,6 +594,14 @@ mod tests {
         }
         assert!(!fits(&search("faster slower").unwrap(), event.iter()));
         assert!(search(&"x".repeat(LETTERS)).is_ok() && search(&"x".repeat(LETTERS + 1)).is_err());
+    }
+
+    #[test]
+    fn an_event_ends_when_its_games_have_taken_as_long_as_those_before() {
+        assert_eq!(ends((1_000, 9_000), 8, 12), Some(13_000));
+        assert_eq!(ends((1_000, 9_000), 12, 12), Some(9_000));
+        assert_eq!(ends((1_000, 9_000), 3, 12), None, "too few to tell");
+        assert_eq!(ends((1_000, 9_000), 13, 12), None, "some were played again");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::{
     Site, assets,
+    components::{Icon, Mood, icon, state},
     refusals::{Refusal, is_read_by_programs, refusal_of},
     visitor::{Theme, Visitor},
 };
@@ -16,7 +17,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::{date, is_hidden};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use report::plot::plain;
-use words::Language;
+use std::sync::Arc;
+use words::{Language, Phrase};
 
 /// A page. As a response it is empty and carries the page; `dress` puts it into the frame.
 #[derive(Clone, Debug)]
@@ -86,6 +88,8 @@ pub(crate) async fn respond(
     let for_programs = is_read_by_programs(request.uri().path());
     let is_order = request.method() == Method::POST || request.uri().path().starts_with("/arbiter");
     let before = page_before(request.headers());
+    let around = request.extensions().get::<Around>().cloned().unwrap_or_default();
+    let frame = || Frame { around, ..frame() };
     let mut response = next.run(request).await;
     if let Some(page) = response.extensions_mut().remove::<Page>() {
         return framed(&page, StatusCode::OK, &frame(), visitor);
@@ -129,14 +133,38 @@ pub fn percent(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
 }
 
+/// A way of the navigation of an address with many events: path, words and picture.
+pub type Way = (&'static str, Phrase, Icon);
+
+/// How an event stands: what that is like, and its words.
+pub(crate) type Stage = (Mood, Phrase);
+
+/// What is around the pages of an event at an address with many; of an event alone nothing.
+#[derive(Clone, Default)]
+pub(crate) struct Around {
+    /// Entries of the navigation.
+    pub entries: Arc<[Way]>,
+    /// The one of them that leads to the list of events.
+    pub events: &'static str,
+    /// How the event stands.
+    pub stage: Option<Stage>,
+    /// What its owner can order about it, on a desk.
+    pub orders: Markup,
+}
+
 /// What surrounds the content of a page.
+#[derive(Default)]
 pub(crate) struct Frame {
     /// Name of the event, or of all.
     pub name: String,
     /// The path that the pages are below.
     pub base: String,
-    /// Entries of the navigation: path and words.
+    /// Entries of the navigation of an event: path and words.
     pub places: Vec<(&'static str, &'static str)>,
+    /// How the event stands, as its entries say.
+    pub stage: Option<Stage>,
+    /// What is around the pages of an event.
+    pub around: Around,
     /// Lines above the content.
     pub notice: Markup,
     /// True if there is a feed of results.
@@ -151,6 +179,8 @@ impl Frame {
             name: plain(site.event()),
             base: site.at(""),
             places: site.places().map(|(path, words)| (path, words(language))).collect(),
+            stage: stage(site),
+            around: Around::default(),
             notice: notice(site, language),
             has_feed: true,
             orders: "/arbiter",
@@ -159,6 +189,12 @@ impl Frame {
 
     fn at(&self, path: &str) -> String {
         format!("{}{path}", self.base)
+    }
+
+    /// How the event stands: whoever plays it knows of more than its entries say, but of no pause.
+    fn stage(&self) -> Option<Stage> {
+        let paused = self.stage.filter(|(mood, _)| *mood == Mood::Wait);
+        paused.or(self.around.stage).or(self.stage)
     }
 }
 
@@ -279,28 +315,59 @@ fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
                 @for script in page.scripts { script src=(assets::path(script)) defer {} }
             }
             @if let Some(is_clear) = page.bare { body class=(if is_clear { "bare clear" } else { "bare" }) { (content) } }
-            @else { body {
+            @else { body.beside[!frame.around.entries.is_empty()] {
                 a.skip href="#main" { (language.to_the_content()) }
-                (masthead(frame, language, page.place))
-                (frame.notice)
-                main id="main" { (content) }
-                footer { (language.made_by_renmei()) " " (preferences(&frame.base, visitor)) }
+                @if !frame.around.entries.is_empty() { (side(frame, language, page.place)) }
+                div.page {
+                    @if !frame.places.is_empty() { (head(frame, language, page.place)) }
+                    (frame.notice)
+                    main id="main" { (content) }
+                    footer { (language.made_by_renmei()) " " (preferences(&frame.base, visitor)) }
+                }
             } }
         }
     }
 }
 
-fn masthead(frame: &Frame, language: Language, place: &str) -> Markup {
+/// The navigation of an address with many events; at the foot of a narrow window it is a bar.
+fn side(frame: &Frame, language: Language, place: &str) -> Markup {
+    let Around { entries, events, .. } = &frame.around;
+    let place = if frame.places.is_empty() { place } else { events };
+    html! {
+        nav.side aria-label=(language.pages()) {
+            a.brand href="/" { img src=(assets::path("icon.svg")) width="26" height="26" alt=""; span { "Renmei" } }
+            @for (path, words, picture) in entries.iter() {
+                a href=(path) aria-current=[(*path == place).then_some("page")] { (icon(*picture)) span { (words(language)) } }
+            }
+        }
+    }
+}
+
+/// The head of the pages of an event: where they are, how it stands, what can be ordered, and its pages.
+fn head(frame: &Frame, language: Language, place: &str) -> Markup {
     html! {
         header.masthead {
-            @if !frame.base.is_empty() { a.event href="/" { (language.all_events()) } }
-            a.event href=(frame.at("/")) { (frame.name) }
-            nav aria-label=(language.pages()) {
+            @if !frame.around.entries.is_empty() { a.crumb href=(frame.around.events) { (language.all_events()) " ›" } }
+            div.top {
+                a.event href=(frame.at("/")) { (frame.name) }
+                @if let Some((mood, words)) = frame.stage() { (state(mood, words(language))) }
+                (frame.around.orders)
+            }
+            nav.tabs aria-label=(frame.name) {
                 @for (path, words) in &frame.places {
                     a href=(frame.at(path)) aria-current=[(*path == place).then_some("page")] { (words) }
                 }
             }
         }
+    }
+}
+
+/// How an event stands, as far as viewers may see it.
+fn stage(site: &Site) -> Option<Stage> {
+    match site.now(|live| (live.closed, live.notice.paused, live.games.is_empty()))? {
+        (true, ..) => Some((Mood::Rest, Language::event_has_ended)),
+        (_, true, _) => Some((Mood::Wait, Language::no_new_game_begins)),
+        (.., is_idle) => (!is_idle).then_some((Mood::Good, Language::event_plays)),
     }
 }
 

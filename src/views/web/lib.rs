@@ -12,6 +12,7 @@ pub mod arbiter;
 mod archive;
 mod assets;
 mod catalogue;
+pub mod components;
 mod crowd;
 mod desk;
 mod error;

@@ -295,7 +295,11 @@ impl Front {
     fn lead(&self, request: &mut Request) -> Destination {
         let room = match self {
             Self::Event(room) => Ok(room.clone()),
-            Self::Hall(rooms) => rooms.enter(request.uri_mut()).ok_or_else(|| rooms.lobby()),
+            Self::Hall(rooms) => {
+                let around = rooms.around(request.uri().path(), language(request.headers()));
+                request.extensions_mut().insert(around);
+                rooms.enter(request.uri_mut()).ok_or_else(|| rooms.lobby())
+            }
         };
         match room {
             Ok(Room { router, office, .. }) => Destination { router, office },

@@ -1,4 +1,4 @@
-// Takes what the page shows anew every few seconds, unless somebody is typing into it or looks elsewhere.
+// Takes what the page shows anew every few seconds, unless somebody is typing into it, has orders open or looks elsewhere.
 'use strict';
 
 const reachable = 'a, button, input, select, textarea';
@@ -6,12 +6,14 @@ const reachable = 'a, button, input, select, textarea';
 async function again(seconds) {
   const main = document.querySelector('main');
   const focused = document.activeElement;
-  if (!document.hidden && !(main.contains(focused) && focused.matches('input, select, textarea'))) {
+  const orders = main.querySelector('details[open]');
+  if (!document.hidden && !orders && !(main.contains(focused) && focused.matches('input, select, textarea'))) {
     const at = [...main.querySelectorAll(reachable)].indexOf(focused);
     const answer = await fetch(location.href).catch(() => null);
     if (answer?.ok) {
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       main.replaceWith(page.querySelector('main'));
+      document.dispatchEvent(new Event('again'));
       document.querySelectorAll(`main :is(${reachable})`)[at]?.focus();
       seconds = Number(page.documentElement.dataset.again);
     }

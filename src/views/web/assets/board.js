@@ -52,6 +52,14 @@ function readBoard(sfen) {
   return board;
 }
 
+function usiMove(usi) {
+  const square = (at) => 9 * (Number(usi[at]) - 1) + "abcdefghi".indexOf(usi[at + 1]);
+  if (usi[1] === "*") return { from: 81 + HELD.indexOf(usi[0]), to: square(2), promotes: false };
+  return { from: square(0), to: square(2), promotes: usi[4] === "+" };
+}
+
+const usiMoves = (line) => line.split(" ").filter((word) => /^([1-9][a-i][1-9][a-i]\+?|[PLNSBRG]\*[1-9][a-i])$/.test(word)).map(usiMove);
+
 // The board after a move.
 function moved(before, move) {
   const board = { ...before, squares: [...before.squares], hands: before.hands.map((hand) => ({ ...hand })) };

@@ -8,14 +8,6 @@ const base = document.documentElement.dataset.base ?? "";
 const time = { ahead: state.now - Date.now() };
 const serverNow = () => Date.now() + time.ahead;
 
-function usiMove(usi) {
-  const square = (at) => 9 * (Number(usi[at]) - 1) + "abcdefghi".indexOf(usi[at + 1]);
-  if (usi[1] === "*") return { from: 81 + HELD.indexOf(usi[0]), to: square(2), promotes: false };
-  return { from: square(0), to: square(2), promotes: usi[4] === "+" };
-}
-
-const usiMoves = (line) => line.split(" ").filter((word) => /^([1-9][a-i][1-9][a-i]\+?|[PLNSBRG]\*[1-9][a-i])$/.test(word)).map(usiMove);
-
 // The expected line of a move: engines print other words among the moves.
 function expected(line) {
   const words = (line ?? "").split(" ");

@@ -162,8 +162,10 @@ function news(items) {
     } else if (item.k === "j" && card) {
       addJudged(card.game, item);
       card.dirty = true;
-    } else if (item.k === "e") end(item.g, { ...item });
-    else if (item.k === "x" && item.g === null) for (const known of [...cards.values()]) known.game.machine && gone(known.game.number);
+    } else if (item.k === "e") {
+      end(item.g, { ...item });
+      table ??= setTimeout(refreshTable, 5000 + 5000 * Math.random());
+    } else if (item.k === "x" && item.g === null) for (const known of [...cards.values()]) known.game.machine && gone(known.game.number);
     else if (item.k === "x") gone(item.g);
     else if (item.k === "o") byId("told").textContent = say(item.words, item.ja);
   }
@@ -178,6 +180,16 @@ function show_all(now) {
   fill();
   count();
   sift();
+}
+
+// The table is taken anew when games end: at most every five seconds, and not by all viewers at once.
+let table = null;
+async function refreshTable() {
+  table = null;
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  const fresh = page?.getElementById("standings"), shown = byId("standings");
+  if (fresh && shown) shown.replaceWith(fresh);
 }
 
 let resetting = false;

@@ -3,6 +3,7 @@
 use crate::{
     Site,
     archive::Search,
+    components::letter,
     game::Game,
     layout::Page,
     lists::{Line, sign},
@@ -14,6 +15,7 @@ use axum::{Extension, extract::State};
 use journal::now;
 use maud::{Markup, html};
 use parking_lot::Mutex;
+use report::{EventHistory, PlayerRow, exhibit::minus, plot::plain};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -24,6 +26,8 @@ use words::Language;
 
 /// Games whose boards are shown; of more the first, as nobody looks at more at once.
 const BOARDS: usize = 200;
+/// Players of the table beside the boards.
+const TOP: usize = 10;
 /// Least age of what is played before it is made anew.
 const FRESH: Duration = Duration::from_millis(100);
 
@@ -72,7 +76,7 @@ impl Now {
             (live.games.values().take(BOARDS).map(shown).collect(), live.closed)
         };
         let (games, closed): (Vec<Game>, bool) = site.now(read).unwrap_or_default();
-        let event = report::plot::plain(site.event());
+        let event = plain(site.event());
         let json =
             to_json(&Shown { since, event, closed, causes: language.causes().collect(), games: &games });
         Self { json, games, made, took: made.elapsed() }
@@ -90,12 +94,13 @@ pub async fn page(State(site): State<Site>, Extension(kept): Extension<Kept>, vi
     let shown = Now::of(&site, &kept, words);
     let recent =
         site.ask(|desk| desk.search(&Search::default())).await.map(|found| found.games).unwrap_or_default();
-    let over = site.now(|live| live.closed).unwrap_or(false);
-    let over = if over { outcome(&site, words).await } else { None };
+    let history = site.ask(|desk| desk.history()).await.ok();
+    let is_over = site.now(|live| live.closed).unwrap_or(false);
+    let over = history.as_ref().filter(|_| is_over).and_then(|history| history.report.outcome_words(words));
     let content = html! {
         div.head {
             h1 { (words.now()) }
-            p.facts { span id="running" { (shown.games.len()) } span id="link" role="status" {} }
+            p.facts { span id="running" { (shown.games.len()) } span id="link" role="status" {} " · " (words.side_of_evaluations()) }
         }
         p id="told" role="status" { @if let Some(words) = &over { (words) } }
         form.filter {
@@ -107,13 +112,49 @@ pub async fn page(State(site): State<Site>, Extension(kept): Extension<Kept>, vi
                 option value="long" { (words.longest_first()) }
             }
         }
-        p.note { (words.side_of_evaluations()) }
-        div id="boards" {}
+        div.overview { div { div id="boards" {}
         noscript { ul { @for game in &shown.games { li { a href=(format!("/games/{}", game.number)) { (game.label()) " ☗ " (game.names[0]) " – ☖ " (game.names[1]) } } } } }
-        (last_results(words, &recent))
+        } div.halves {
+            @if let Some(history) = &history { (table(words, history)) }
+            (last_results(words, &recent))
+        } }
         (embedded(&shown.text()))
     };
     Page::new(words.now(), "/", content).with(&["board.js", "live.js", "now.js"])
+}
+
+/// The first of the table with the intervals of their Elo; of a test what it says by now.
+fn table(words: Language, history: &EventHistory) -> Markup {
+    let rows: Vec<&PlayerRow> =
+        history.report.standings.iter().filter(|row| row.games > 0).take(TOP).collect();
+    let ends = |row: &&PlayerRow| Some((row.elo.value()?, row.elo.error()?));
+    let known = || rows.iter().filter_map(ends);
+    let low = known().map(|(elo, error)| elo - error).fold(0.0, f64::min);
+    let high = known().map(|(elo, error)| elo + error).fold(0.0, f64::max);
+    let verdict = report::html::verdict(history, words);
+    if rows.is_empty() && verdict.is_none() {
+        return html! { section id="standings" {} };
+    }
+    let at = |elo: f64| 100.0 * (elo - low) / (high - low).max(1.0);
+    html! { section id="standings" {
+        h2 { a href="/table" { (words.standings()) } }
+        @if let Some((class, verdict)) = verdict { p.verdict.(class) { (verdict) } }
+        @if let Some(prospect) = report::html::prospect(history, words) { p { (prospect) } }
+        @if !rows.is_empty() { div.scroll.sheet tabindex="0" role="region" aria-label=(words.standings()) { table { tbody {
+            @for row in &rows { tr {
+                td.name { span.quiet { (row.rank) } " " (letter(&row.name)) " " a href=(format!("/players/{}", row.player.0)) { (plain(&row.name)) } }
+                td { (row.points.shortest()) " / " (row.games) }
+                @if let Some((elo, error)) = ends(row) {
+                    td.interval { svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" {
+                        line.zero x1=(at(0.0)) x2=(at(0.0)) y1="0" y2="10" {}
+                        line.whisker x1=(at(elo - error)) x2=(at(elo + error)) y1="5" y2="5" {}
+                        line.value x1=(at(elo)) x2=(at(elo)) y1="1" y2="9" {}
+                    } }
+                    td { b { (minus(&format!("{elo:+.0}"))) } " " span.quiet { "±" (format!("{error:.0}")) } }
+                } @else { td {} td {} }
+            } }
+        } } } }
+    } }
 }
 
 fn last_results(words: Language, recent: &[Line]) -> Markup {
@@ -132,12 +173,6 @@ fn last_results(words: Language, recent: &[Line]) -> Markup {
             } } }
         }
     }
-}
-
-/// The result of an event that is over, in words.
-async fn outcome(site: &Site, language: Language) -> Option<String> {
-    let history = site.ask(|desk| desk.history()).await.ok()?;
-    history.report.outcome_words(language)
 }
 
 /// The same as JSON.

@@ -1,0 +1,168 @@
+//! Components of pages: each is drawn here, and has one block of the style sheet.
+
+use maud::{Markup, html};
+
+/// A small picture beside words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Icon {
+    /// The first page.
+    Home,
+    /// Programs that play.
+    Engines,
+    /// Events.
+    Events,
+    /// Records of games.
+    Study,
+    /// What is computed.
+    Jobs,
+    /// Choices.
+    Settings,
+    /// Ratings over all events.
+    Ratings,
+    /// Something new.
+    Add,
+    /// Two who play.
+    Match,
+    /// A question that games answer.
+    Test,
+    /// Everybody against everybody.
+    League,
+    /// One against all others.
+    Gauntlet,
+    /// Rounds of players with equal points.
+    Swiss,
+    /// A bracket.
+    Knockout,
+    /// A door.
+    Guests,
+    /// A server in the world.
+    Server,
+}
+
+impl Icon {
+    /// Its lines, on a field of 24 by 24.
+    fn lines(self) -> &'static str {
+        match self {
+            Self::Home => "M4 11 12 4l8 7v9h-5v-6H9v6H4z",
+            Self::Engines => "M7 7h10v10H7zM10 3v4m4-4v4m-4 10v4m4-4v4M3 10h4m-4 4h4m10-4h4m-4 4h4",
+            Self::Events => "M8 4h8v6a4 4 0 0 1-8 0zM8 6H4c0 3 2 4 4 4m8-4h4c0 3-2 4-4 4m-4 4v4m-4 2h8",
+            Self::Study => "M4 5h7v14H4zM13 5h7v14h-7zM6 9h3m-3 3h3m6-3h3m-3 3h3",
+            Self::Jobs => "M4 6h16M4 12h10M4 18h6m5 0 2 2 4-5",
+            Self::Settings => {
+                "M4 7h9m6 0h1M4 17h1m6 0h9M16 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5zM8 14.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z"
+            }
+            Self::Ratings => "M4 20V10m6 10V4m6 16v-7m4 7H2",
+            Self::Add => "M12 5v14M5 12h14",
+            Self::Match => "M3 12a4 4 0 1 0 8 0 4 4 0 0 0-8 0zM13 12a4 4 0 1 0 8 0 4 4 0 0 0-8 0z",
+            Self::Test => "M4 20h16M7 20V10m5 10V5m5 15v-7",
+            Self::League => "M5 5h14v14H5zM5 9.7h14M5 14.3h14M9.7 5v14m4.6-14v14",
+            Self::Gauntlet => "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM12 9V3m0 18v-6M9 12H3m18 0h-6",
+            Self::Swiss => "M6 4v16M18 4v16M6 8h12M6 12h12M6 16h12",
+            Self::Knockout => "M4 4h6v6H4m6-3h5v10h5M4 14h6v6H4m6-3h5",
+            Self::Guests => "M6 21V4h9v17M3 21h18M12 12h.01",
+            Self::Server => {
+                "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18"
+            }
+        }
+    }
+}
+
+/// A picture, which says nothing to those who listen: words stand beside it.
+pub fn icon(icon: Icon) -> Markup {
+    html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(icon.lines()) {} } }
+}
+
+/// What a state is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// It goes on as it should.
+    Good,
+    /// Something is wrong.
+    Bad,
+    /// Somebody or something is waited for.
+    Wait,
+    /// Nothing goes on.
+    Rest,
+}
+
+impl Mood {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Wait => "wait",
+            Self::Rest => "rest",
+        }
+    }
+}
+
+/// A state: a word on its colour.
+pub fn state(mood: Mood, words: &str) -> Markup {
+    html! { span class={ "state " (mood.class()) } { (words) } }
+}
+
+/// What somebody has to know or to do, and the way to it.
+pub fn alert(mood: Mood, content: &Markup) -> Markup {
+    html! { div class={ "alert " (mood.class()) } role="alert" { (content) } }
+}
+
+/// A sentence in which what stands between grave accents is shown as code.
+pub fn prose(words: &str) -> Markup {
+    let parts: Vec<&str> = words.split('`').collect();
+    // Without its second accent the last one is a letter.
+    let is_closed = parts.len() % 2 == 1;
+    html! { @if is_closed { @for (at, part) in parts.iter().enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } } } @else { (words) } }
+}
+
+/// A place where nothing is yet: what to do, and how.
+pub fn empty(title: &str, about: &str, orders: &Markup) -> Markup {
+    html! { section.empty { h2 { (title) } p.quiet { (about) } div.buttons { (orders) } } }
+}
+
+/// Orders that are not asked for often, behind one button; it works without a script.
+pub fn menu(words: &str, orders: &Markup) -> Markup {
+    html! { details.menu { summary.button aria-label=(words) title=(words) { "⋯" } div { (orders) } } }
+}
+
+/// How far something is.
+pub fn progress(words: &str, done: u64, all: u64) -> Markup {
+    html! { progress max=(all.max(1)) value=(done.min(all)) aria-label=(words) { (done) " / " (all) } }
+}
+
+/// Colours of letters.
+const COLOURS: u32 = 8;
+
+/// The first letter of a name on a colour of its own, by which its owner is found again.
+pub fn letter(name: &str) -> Markup {
+    let first = name.chars().next().unwrap_or('?');
+    // FNV-1a, so that a name has its colour on every machine.
+    let hash =
+        name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    html! { span class={ "letter l" (hash % COLOURS) } aria-hidden="true" { (first) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_keeps_its_letter_and_its_colour() {
+        let drawn = |name: &str| letter(name).into_string();
+        assert_eq!(drawn("水匠"), drawn("水匠"));
+        assert!(drawn("水匠").contains(">水<") && drawn("").contains(">?<"));
+    }
+
+    #[test]
+    fn what_stands_between_accents_is_code_and_is_escaped() {
+        let drawn = |words: &str| prose(words).into_string();
+        assert_eq!(drawn("give `a<b` or `c`"), "give <code>a&lt;b</code> or <code>c</code>");
+        assert_eq!(drawn("an ` alone"), "an ` alone");
+        assert_eq!(drawn(""), "");
+    }
+
+    #[test]
+    fn more_than_all_is_all() {
+        assert!(progress("games", 7, 5).into_string().contains("max=\"5\" value=\"5\""));
+        assert!(progress("games", 0, 0).into_string().contains("max=\"1\" value=\"0\""));
+    }
+}
