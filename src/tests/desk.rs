@@ -590,6 +590,11 @@ fn an_event_that_was_stopped_in_its_last_game_waits_with_more_games_and_can_be_b
     let open = Open::of(&directory);
     assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
     until("its end", || open.state("cup") == "over");
+    let page = open.get("/e/cup/");
+    assert!(
+        page.contains(">over<") && !page.contains("value=\"finish\""),
+        "what is over cannot be stopped: {page}"
+    );
     // As if the order had come a moment before.
     open.order("cup", "finish");
     let more = [("event", "cup"), ("change", "games"), ("games", "4")];

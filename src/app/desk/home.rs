@@ -9,7 +9,7 @@ use plan::{HallConfig, LibraryEngine};
 use std::collections::BTreeMap;
 use toml_edit::DocumentMut;
 use web::{
-    EventState, Listing,
+    Listing,
     components::{Icon, Mood, alert, empty, icon, letter, menu, progress, state},
     layout::{Page, percent},
     refusals::Refusal,
@@ -139,7 +139,7 @@ fn orders(running: &Events, (name, state): (&str, &str), has_more: bool, words: 
         ("plays", Some(true)) => [&[("resume", words.resume())], &end[..]].concat(),
         ("plays", Some(false)) => [&[("pause", words.pause())], &end[..]].concat(),
         ("plays" | "waits", _) => end.to_vec(),
-        ("stopped" | "faulty" | "halted", _) => vec![begin, delete],
+        ("stopped" | "faulty", _) => vec![begin, delete],
         // It was stopped in its last game, and has got more games since.
         ("over", _) if has_more => vec![begin, delete],
         _ => vec![delete],
@@ -167,7 +167,7 @@ fn ordered(words: Language, name: &str, orders: &[Ordered], ways: &Markup, is_he
 }
 
 /// What the owner can order on the pages of an event itself.
-pub(crate) fn orders_here(running: &Events, (name, state): (&str, &EventState), words: Language) -> Markup {
+pub(crate) fn orders_here(running: &Events, (name, state): (&str, &str), words: Language) -> Markup {
     // Those of the study are played by nobody.
     if name.contains('/') {
         return Markup::default();
@@ -180,7 +180,7 @@ pub(crate) fn orders_here(running: &Events, (name, state): (&str, &EventState), 
     };
     html! {
         a.button href=(to("/events/publish?event=")) { (words.publish()) }
-        (ordered(words, name, &orders(running, (name, state.word()), false, words), &ways, true))
+        (ordered(words, name, &orders(running, (name, state), false, words), &ways, true))
     }
 }
 

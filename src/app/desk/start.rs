@@ -17,7 +17,7 @@ use std::{
         mpsc::{self, Sender},
     },
 };
-use web::{EventState, Gate, Inside, gate::WAY_IN};
+use web::{Gate, Inside, gate::WAY_IN};
 
 /// Name of the page that leads a browser in: a file of the owner alone, because other users of the machine see the arguments
 /// of the program that opens a browser.
@@ -160,7 +160,7 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
 
 fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>, events: Events) -> Inside {
     let running = events.clone();
-    let draw = move |name: &str, state: &EventState, words| orders_here(&running, (name, state), words);
+    let draw = move |name: &str, state: &'static str, words| orders_here(&running, (name, state), words);
     let routes = Box::new(move |list| Desk::new(place, list, orders, events).routes());
     Inside { gate, entries: ENTRIES.to_vec(), orders: Box::new(draw), routes }
 }

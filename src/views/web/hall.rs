@@ -145,8 +145,8 @@ pub struct Inside {
 /// Makes the pages of a desk.
 pub type Routes = Box<dyn FnOnce(List) -> Router + Send>;
 
-/// Draws what the owner of a desk can order about an event, by its name and where it is.
-pub type DrawOrders = dyn Fn(&str, &EventState, Language) -> Markup + Send + Sync;
+/// Draws what the owner of a desk can order about an event, by its name and where it is, as [`Listing::state`] has it.
+pub type DrawOrders = dyn Fn(&str, &'static str, Language) -> Markup + Send + Sync;
 
 /// Where the list of events is on a desk.
 pub const EVENTS_PAGE: &str = "/events";
@@ -303,15 +303,11 @@ impl Rooms {
     pub(crate) fn around(&self, path: &str, language: Language) -> Around {
         let name = parted(path).and_then(|(name, _)| percent_decode_str(name).decode_utf8().ok());
         let listed = name.and_then(|name| Some((self.events().get(&*name)?.clone(), name)));
-        let orders = listed.as_ref().zip(self.orders.as_ref());
-        Around {
-            entries: self.entries.clone(),
-            events: self.list(),
-            stage: listed.as_ref().map(|(listed, _)| (listed.stage().1, listed.stage().2)),
-            orders: orders
-                .map(|((listed, name), draw)| draw(name, &listed.state, language))
-                .unwrap_or_default(),
-        }
+        let (entries, events) = (self.entries.clone(), self.list());
+        let Some((listed, name)) = listed else { return Around { entries, events, ..Around::default() } };
+        let (state, mood, words) = listed.stage();
+        let orders = self.orders.as_ref().map(|draw| draw(&name, state, language)).unwrap_or_default();
+        Around { entries, events, stage: Some((mood, words)), orders }
     }
 
     /// The pages that an address asks for, with the rest of its path; `None`: the list, or an event that is not here.

@@ -19,7 +19,7 @@ use std::{
     thread,
     time::Duration,
 };
-use web::{Crowd, EventState, Gate, Hall, Inside, MakeLedger, Office, Registers, Server, Setup, arbiter};
+use web::{Crowd, Gate, Hall, Inside, MakeLedger, Office, Registers, Server, Setup, arbiter};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -157,8 +157,11 @@ fn desk(config: &HttpConfig, token: &Arc<Mutex<String>>) -> Outcome<SocketAddr> 
         token.clone_into(&mut last.lock());
         true
     }));
-    let (entries, orders, routes) =
-        (vec![], Box::new(|_: &str, _: &EventState, _| Default::default()), Box::new(|_| Default::default()));
+    let (entries, orders, routes) = (
+        vec![],
+        Box::new(|_: &str, _: &'static str, _| Default::default()),
+        Box::new(|_| Default::default()),
+    );
     let inside = Inside { gate: Arc::new(gate), entries, orders, routes };
     let ledger: MakeLedger = Box::new(|| Err("there is no ledger here".into()));
     let hall = Hall::open(config, None, "desk", ledger, None, Some(inside))?;
