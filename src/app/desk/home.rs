@@ -196,7 +196,7 @@ fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Events)
     let orders = orders(running, (&event.name, event.state), has_more, words);
     html! {
         section.event {
-            div.told {
+            div.matter {
             h3 { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) }
                 @if let Some(file) = file_name(event) { " " small.quiet { (file) } }
                 " " (state(mood(event, running), doing(running, event, words))) }

@@ -6,12 +6,8 @@ use arena::{Say, operations::Operations};
 use journal::{Store, now};
 use parking_lot::{Mutex, MutexGuard};
 use plan::hall::HallEvent;
-use platform::files::Stamp;
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use platform::files::{Stamp, beside};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use web::EventState;
 
 /// The events of a hall, by their names. Clones share it. It is locked for a moment alone: never while a file is read, or
@@ -108,9 +104,8 @@ impl EventOfHall {
     /// while a process has the event open or it cannot be read.
     pub fn is_reopened(&mut self) -> bool {
         let Some((database, name)) = &self.stored else { return false };
-        let mut log = database.clone().into_os_string();
-        log.push("-wal");
-        let now = [database.as_path(), Path::new(&log)].map(|path| Stamp::at(path).ok());
+        let log = beside(database, "-wal");
+        let now = [database, &log].map(|path| Stamp::at(path).ok());
         if now == self.seen {
             return false;
         }

@@ -164,7 +164,7 @@ function news(items) {
       card.dirty = true;
     } else if (item.k === "e") {
       end(item.g, { ...item });
-      table ??= setTimeout(refreshTable, 5000 + 5000 * Math.random());
+      table ??= setTimeout(refreshTable, 30000 + 30000 * Math.random());
     } else if (item.k === "x" && item.g === null) for (const known of [...cards.values()]) known.game.machine && gone(known.game.number);
     else if (item.k === "x") gone(item.g);
     else if (item.k === "o") byId("told").textContent = say(item.words, item.ja);
@@ -182,10 +182,11 @@ function show_all(now) {
   sift();
 }
 
-// The table is taken anew when games end: at most every five seconds, and not by all viewers at once.
+// The table is taken anew when games end: at most once or twice a minute by each viewer who looks, so that thousands cost little.
 let table = null;
 async function refreshTable() {
   table = null;
+  if (document.hidden) return;
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
   const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
   const fresh = page?.getElementById("standings"), shown = byId("standings");
