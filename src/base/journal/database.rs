@@ -248,9 +248,22 @@ fn refuse_read_only(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 fn set_up_writing(conn: &Connection) -> rusqlite::Result<()> {
-    conn.pragma_update(None, "journal_mode", "wal")?;
+    keep_log(conn)?;
     // `full`: a finished game survives a power failure, not only the death of the process.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "journal_size_limit", 16 << 20)
+}
+
+/// Commits go to a log beside the file. The change of the mode is itself a commit, which comes after SQLite's answer; when
+/// it fails, or there can be no log, the old mode stays, in which a power failure takes the last commit back.
+fn keep_log(conn: &Connection) -> rusqlite::Result<()> {
+    let mut change = conn.prepare("PRAGMA main.journal_mode = wal")?;
+    let modes = change.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    if modes == ["wal"] {
+        return Ok(());
+    }
+    let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
+    let why = format!("there can be no log beside it (its journal mode stays {modes:?})");
+    Err(rusqlite::Error::SqliteFailure(error, Some(why)))
 }

@@ -1003,7 +1003,7 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Waits until everything so far is on the disk.
-    fn await_disk(&self) -> Result<(), &'static str> {
+    pub(crate) fn await_disk(&self) -> Result<(), &'static str> {
         let (kept, answer) = mpsc::channel();
         self.journal.sink().when_kept(Box::new(move || {
             let _waits_no_more = kept.send(());

@@ -71,7 +71,7 @@ impl Dispatcher<'_> {
                 Command::Adjourn { .. } if let Err(why) = self.bench().is_still_played(&pairing) => Err(why),
                 _ => return self.intervene(asked),
             },
-            _ => past(&self.plan.database, self.journal.event(), game).and_then(|past| {
+            _ => self.past(game).and_then(|past| {
                 let done = self.correct(&asked, past);
                 done.map_err(|why| self.operations.about(&why, game, &past.pairing, past.outcome))
             }),
@@ -126,6 +126,13 @@ impl Dispatcher<'_> {
         asked.answer(done);
     }
 
+    /// A game that is over, after everything that was decided so far.
+    fn past(&self, game: GameId) -> Result<Past, Message> {
+        // The order before this one may still be on its way to the disk.
+        self.await_disk().map_err(|why| Message::of(|_| why.to_owned()))?;
+        past(&self.plan.database, self.journal.event(), game)
+    }
+
     /// What orders are decided by now.
     pub(crate) fn bench(&self) -> Bench<'_> {
         let away = self.away.iter().flat_map(Away::games);
@@ -173,7 +180,7 @@ impl Dispatcher<'_> {
         let held = self.operations.in_force(held);
         let finished = |at: &Pairing| self.agenda.standings.finished(at.stage.into());
         let is_open = |at: &Pairing| !finished(at).is_some_and(|finished| finished.contains(at.index));
-        let past = past(&self.plan.database, self.journal.event(), game).ok();
+        let past = self.past(game).ok();
         let stopped = past.filter(|past| past.outcome == STOPPED && is_open(&past.pairing));
         let at = held.or_else(|| stopped.map(|past| past.pairing));
         if let Some(name) = at.and_then(|at| self.bench().replaced(&at)) {

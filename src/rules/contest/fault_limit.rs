@@ -82,8 +82,15 @@ impl fmt::Display for Halt {
 pub(crate) struct FaultWatch {
     players: Vec<Watched>,
     halts: Vec<Halt>,
-    /// What was folded, in its order: a game that is played again is a fault no more.
-    endings: Vec<(Pairing, Outcome)>,
+    /// What was folded, in its order: a game that is played again or annulled is a fault no more.
+    endings: Vec<Ending>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ending {
+    pairing: Pairing,
+    outcome: Outcome,
+    annulled: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,27 +119,39 @@ impl FaultWatch {
     }
 
     /// The halts so far, in their order. A halt stays, whatever the games end with that were running, unless a game that it
-    /// rests on is played again.
+    /// rests on is played again or annulled.
     pub fn halts(&self) -> &[Halt] {
         &self.halts
     }
 
     /// Folds an ending that counts. A game that was won by default says nothing about either player.
     pub fn end(&mut self, pairing: &Pairing, outcome: Outcome) {
-        self.endings.push((*pairing, outcome));
+        self.endings.push(Ending { pairing: *pairing, outcome, annulled: false });
         self.fold(pairing, outcome);
     }
 
     /// Takes back a game that is played again: what followed from its end is decided anew.
     pub fn take_back(&mut self, pairing: &Pairing) {
-        let Some(at) = self.endings.iter().rposition(|(known, _)| known == pairing) else { return };
+        let Some(at) = self.endings.iter().rposition(|known| known.pairing == *pairing) else { return };
         self.endings.remove(at);
+        self.decide_anew();
+    }
+
+    /// Notes that a game was annulled, or that it counts after all.
+    pub fn annul(&mut self, pairing: &Pairing, annulled: bool) {
+        let Some(ending) = self.endings.iter_mut().rfind(|known| known.pairing == *pairing) else { return };
+        ending.annulled = annulled;
+        self.decide_anew();
+    }
+
+    fn decide_anew(&mut self) {
         self.halts.clear();
         for watched in &mut self.players {
             *watched = Watched { limit: watched.limit, ..Watched::default() };
         }
         let endings = mem::take(&mut self.endings);
-        endings.iter().for_each(|(pairing, outcome)| self.fold(pairing, *outcome));
+        let counting = endings.iter().filter(|ending| !ending.annulled);
+        counting.for_each(|ending| self.fold(&ending.pairing, ending.outcome));
         self.endings = endings;
     }
 
@@ -265,6 +284,17 @@ mod tests {
         watch.take_back(&at(2));
         assert_eq!(watch.halts(), []);
         watch.end(&at(2), CRASH);
+        assert_eq!(watch.halts().len(), 1);
+    }
+
+    #[test]
+    fn a_fault_of_an_annulled_game_halts_nobody_until_the_game_counts_after_all() {
+        let at = |index| Pairing { index, ..pairing() };
+        let mut watch = FaultWatch::new([Some(FaultLimit::default()); 2]);
+        (0..5).for_each(|index| watch.end(&at(index), CRASH));
+        watch.annul(&at(2), true);
+        assert_eq!(watch.halts(), []);
+        watch.annul(&at(2), false);
         assert_eq!(watch.halts().len(), 1);
     }
 

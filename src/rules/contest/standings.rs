@@ -590,7 +590,7 @@ impl Standings {
             return;
         }
         if !end.replayed && end.outcome.counts() {
-            // A fault stays one, whatever the game is ruled to have ended with.
+            // A fault stays one, whatever result the game is given; one of an annulled game is none.
             self.faults.end(pairing, end.outcome);
         }
         let counts = !end.replayed && end.outcome.counts();
@@ -653,6 +653,9 @@ impl Standings {
             self.total.add_uncounted(pairing, was);
             return self.succeed(pairing, taken);
         };
+        if outcome.counts() != was.counts() {
+            self.faults.annul(pairing, !outcome.counts());
+        }
         // A game that another result was given to is as new as it was; one that was left out is evidence from now on.
         let known = taken.game.map_or((None, true), |game| (game.key, game.is_new));
         let moves_hash = taken.game.and_then(|game| game.moves);
