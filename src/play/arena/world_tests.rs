@@ -31,6 +31,7 @@ use referee::{
     entry::Moved,
     game::{Answer, Order, Reply, Said},
     opening::{EVEN, Opening},
+    points::Points,
 };
 use rsshogi::types::Move;
 use seat::ActorEnd;
@@ -50,6 +51,7 @@ use tokio::{
     time::sleep,
 };
 
+const PLAYERS: [&str; 4] = ["asa", "bei", "chie", "dai"];
 /// Games at once.
 const SLOTS: usize = 2;
 /// Steps of a run, and runs of an event, after which it does not end.
@@ -479,6 +481,25 @@ impl<'r> Run<'r> {
     }
 }
 
+/// The stages of an event: one, or a second one of the first two.
+fn stages(random: &mut Random) -> Vec<Stage> {
+    let format = random.of(&[
+        Format::RoundRobin { cycles: 1 },
+        Format::Gauntlet { challengers: 1, cycles: 2 },
+        Format::Random { rounds: 3 },
+        Format::Swiss { rounds: 3 },
+        Format::Information { rounds: 3 },
+        Format::Knockout { tie: Tie::HigherSeed },
+        Format::Knockout { tie: Tie::MoreGames { extra: 1 } },
+    ]);
+    let games = random.of(&[1, 2, 2]);
+    let first = Stage { format, games, ..Stage::default() };
+    let has_final = !matches!(format, Format::Knockout { .. }) && random.chance(30);
+    let tie = Tie::MoreGames { extra: 1 };
+    let last = Stage { format: Format::Knockout { tie }, games: 2, entrants: Some(2), ..Stage::default() };
+    if has_final { vec![first, last] } else { vec![first] }
+}
+
 /// What is known of a run that is over.
 struct Heard {
     /// What was committed and read.
@@ -525,14 +546,9 @@ impl World {
             let name = name.to_owned();
             EnginePlan { name, remote, time, ..EnginePlan::default() }
         };
-        let engines = ["asa", "bei", "chie", "dai"].map(engine).to_vec();
-        let format = random.of(&[
-            Format::RoundRobin { cycles: 1 },
-            Format::Swiss { rounds: 3 },
-            Format::Knockout { tie: Tie::HigherSeed },
-        ]);
-        let stages = vec![Stage { format, games: 2, ..Stage::default() }];
+        let engines = PLAYERS.map(engine).to_vec();
         let plan = Plan::of_engines("world", engines, directory.path().join("world.db"));
+        let stages = stages(&mut random);
         let fault_limit = Some(FaultLimit { in_a_row: Some(random.of(&[1, 2])), ..FaultLimit::default() });
         let plan = Plan { concurrency: SLOTS, affinity: Some(false), stages, fault_limit, ..plan };
         let (faults, orders) = (random.below(7), random.below(10));
@@ -722,7 +738,7 @@ impl World {
             self.random.of(&[RuledResult::Black, RuledResult::White, RuledResult::Draw, RuledResult::Void]);
         let is_calm = self.orders == 0;
         self.orders = self.orders.saturating_sub(1);
-        let (what, order, game) = match self.random.below(6) {
+        let (what, order, game) = match self.random.below(9) {
             0 | 1 if is_paused => return self.switch(run, Action::Resumed),
             0 | 1 if let Some(game) = held => ("played on", Command::PlayOn { game: game.0 }, game),
             _ if is_calm => return,
@@ -731,9 +747,43 @@ impl World {
                 ("adjourned", Command::Adjourn { game: game.0, hold: self.random.chance(50) }, game)
             }
             3 => ("replayed", Command::Replay { game: any }, GameId(any)),
+            6 | 7 => self.about_player(),
+            8 => match self.taking_back(run) {
+                Some(order) => order,
+                None => return,
+            },
             _ => ("ruled", Command::Rule { game: any, result }, GameId(any)),
         };
         self.ask(run, what, order, game);
+    }
+
+    fn about_player(&mut self) -> (&'static str, Command, GameId) {
+        let mut name = || self.random.of(&PLAYERS).to_owned();
+        let (player, above) = (name(), name());
+        let (what, order) = match self.random.below(9) {
+            0 | 1 => ("withdrawn", Command::Withdraw { player }),
+            2 | 3 => ("returned", Command::Return { player }),
+            4 => ("penalised", Command::Penalty { player, points: Points::of(0.5).unwrap() }),
+            5 => ("disqualified", Command::Disqualify { player }),
+            6 => ("placed", Command::Place { player, above }),
+            7 => ("paired", Command::Pair { black: player, white: above }),
+            _ => ("given a bye", Command::Bye { player, round: None }),
+        };
+        (what, order, GameId(0))
+    }
+
+    /// An order that takes an earlier one back which the dispatcher has carried out.
+    fn taking_back(&mut self, run: &Run<'_>) -> Option<(&'static str, Command, GameId)> {
+        let operations = &run.dispatcher.operations;
+        let number = 1 + self.random.below(operations.in_force(InForce::next) - 1);
+        let game = match operations.inverse(number).ok()? {
+            Action::Ruled { game, .. } => game.game,
+            Action::Paused | Action::Resumed | Action::Adjourned { .. } | Action::PlayedOn { .. } => {
+                return None;
+            }
+            _ => GameId(0),
+        };
+        Some(("taken back", Command::Undo { number }, game))
     }
 
     fn ask(&mut self, run: &mut Run<'_>, what: &str, order: Command, game: GameId) {
@@ -942,6 +992,9 @@ fn whenever_the_program_dies_or_the_disk_fails_what_was_committed_survives_and_t
         "ruled",
         "replayed",
         "run again",
+        "withdrawn",
+        "taken back",
+        "default",
         "resignation",
         "time",
         "disconnection",

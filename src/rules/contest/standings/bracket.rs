@@ -141,11 +141,34 @@ impl<'a> Bracket<'a> {
         }
     }
 
-    /// The score of entrants `a` and `b` in their encounter.
+    /// The score of entrants `a` and `b` in their encounter. Extra games count as long as those before were level: a ruling
+    /// can make games needless that were begun or over then.
     fn score(&self, encounter: u64, a: usize, b: usize) -> Score {
         let Some(met) = self.progress.encounters.get(&encounter) else { return Score::default() };
-        let of = |seed: usize| half_points(met, self.entrants[seed]);
-        Score { games: met.games(), half_points: [of(a), of(b)] }
+        let games = self.stage.encounter_games();
+        if met.games() <= games {
+            let of = |seed: usize| half_points(met, self.entrants[seed]);
+            return Score { games: met.games(), half_points: [of(a), of(b)] };
+        }
+        let is_lower = self.entrants[a] < self.entrants[b];
+        let start = encounter * self.stage.stride();
+        let (mut score, mut group) = (Score::default(), start..start + games);
+        while group.end <= start + self.stage.stride() {
+            for index in group.clone().filter(|index| self.progress.finished.contains(*index)) {
+                score.games += 1;
+                if let Some(of_lower) = self.progress.half_points(index) {
+                    let points = [of_lower, 2 - of_lower].map(u64::from);
+                    score.half_points[0] += points[usize::from(!is_lower)];
+                    score.half_points[1] += points[usize::from(is_lower)];
+                }
+            }
+            let is_level = score.half_points[0] == score.half_points[1];
+            if score.games < group.end - start || !is_level {
+                break;
+            }
+            group = group.end..group.end + 2;
+        }
+        score
     }
 }
 

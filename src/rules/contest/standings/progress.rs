@@ -354,6 +354,11 @@ impl Progress {
         self.complete(pairing, half, distinct)
     }
 
+    /// Twice the score of the player with the lower id in the game of that index; `None` if it does not count.
+    pub fn half_points(&self, index: u64) -> Option<u8> {
+        self.scores.get(index, 0).map(|half| half.half_points)
+    }
+
     /// True if the game at this place counts and repeats no earlier one.
     pub fn is_new(&self, pairing: &Pairing) -> bool {
         self.scores.get(pairing.index, pairing.opening).is_some_and(|half| half.is_new)

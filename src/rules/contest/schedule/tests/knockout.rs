@@ -1,4 +1,5 @@
 use super::*;
+use referee::operation::{Action, NamedGame, Operation};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
@@ -62,6 +63,42 @@ fn a_level_encounter_has_two_more_games_at_a_time_and_then_the_higher_seed() {
     }
     assert_eq!(host.next(), Next::Done);
     assert_eq!(host.standings.ranking(0)[0].player, PlayerId(0));
+}
+
+#[test]
+fn extra_games_that_a_ruling_made_needless_do_not_turn_the_encounter_round() {
+    let mut host = Host::new(&[stage(Format::Knockout { tie: Tie::MoreGames { extra: 1 } }, 2)], 4, 1);
+    let wins = |game: &Pairing, player: PlayerId| {
+        Outcome::loss(if game.black == player { Color::White } else { Color::Black }, WinBy::Mate)
+    };
+    // Two encounters of two games each: in that of `strong` and `weak` each wins one.
+    let games: Vec<Pairing> = (0..4)
+        .map(|_| match host.next() {
+            Next::Game(game) => game,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let level = |game: &&Pairing| game.pair == games[0].pair;
+    let strong = games[0].black.min(games[0].white);
+    let weak = games[0].black.max(games[0].white);
+    let level: Vec<Pairing> = games.iter().filter(level).copied().collect();
+    for game in &games {
+        let winner = if *game == level[1] { weak } else { game.black.min(game.white) };
+        host.end(*game, wins(game, winner));
+    }
+    let (Next::Game(extra), Next::Game(last)) = (host.next(), host.next()) else { panic!("level") };
+    let game = NamedGame { game: GameId(1), black: String::new(), white: String::new(), round: 1 };
+    let (was, outcome) = (Some(wins(&level[0], strong)), wins(&level[0], weak));
+    let action = Action::Ruled { game, pairing: level[0], was, outcome };
+    let (by, reason) = ("op".to_owned(), String::new());
+    host.tell(Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action })));
+    let Next::Game(semi) = host.next() else { panic!("`weak` goes on") };
+    assert!(semi.round == 2 && [semi.black, semi.white].contains(&weak), "{semi:?}");
+    host.end(extra, wins(&extra, strong));
+    host.end(last, wins(&last, strong));
+    let decided = host.standings.advances(0);
+    let encounter = decided.iter().find(|decided| decided.players.contains(&strong)).unwrap();
+    assert_eq!((encounter.players, encounter.points, encounter.extra), ([weak, strong], [2.0, 0.0], 0));
 }
 
 proptest! {
