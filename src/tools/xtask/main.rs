@@ -80,6 +80,8 @@ cargo xtask COMMAND
                     a host with two clients, a service; without the root it is made
         [--only NAME] [--no-build]         one of these alone (tests, league, kills, operator, habits, hosted,
                                            service); the programs that are there
+  world [SEEDS]     play whole events on simulated time, each with the faults and orders that its seed says (400..2400), and
+                    tell what happened in them; one seed alone, such as 17, has a run again
 ";
 
 fn main() -> ExitCode {
@@ -115,6 +117,8 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["gpu", words @ ..] => gpu::run(words),
         ["mutants", words @ ..] => mutants::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
+        ["world"] => world("400..2400"),
+        ["world", seeds] => world(seeds),
         ["dist", flags @ ..] => dist::run(&Flags::read(flags, &[], &["--target", "--profile"])?),
         // In a package of its own, so that the first command compiles less.
         ["bench", ..] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
@@ -127,6 +131,14 @@ fn cross(words: &[&str]) -> Result<ExitCode> {
     let root = CrossRoot::open()?;
     let Some((program, arguments)) = words.split_first() else { return Ok(ExitCode::SUCCESS) };
     workspace::run(root.command(program).args(arguments)).map(exit_code)
+}
+
+/// Plays the simulated events of these seeds.
+fn world(seeds: &str) -> Result<ExitCode> {
+    let tests = "package(arena) & test(world_tests::whenever)";
+    let mut cargo = workspace::cargo(["nextest", "run", "--workspace", "--exclude", "renmei-deep", "--lib"]);
+    cargo.args(["--no-capture", "-E", tests]).env("RENMEI_SEEDS", seeds);
+    workspace::run(&mut cargo).map(exit_code)
 }
 
 /// Runs a task that has a package of its own.
