@@ -167,8 +167,10 @@ impl Database {
     }
 
     /// Examines a file whose last writer died; indexes that differ from their tables are made anew. Returns the faults that
-    /// were mended.
+    /// were mended. What is read from now on is on the disk.
     pub(super) fn recover(&self) -> Result<Vec<String>, StoreError> {
+        // The writer may have died between a write to the log and its sync; a checkpoint syncs the log first.
+        self.check(|conn| conn.query_row("PRAGMA main.wal_checkpoint(passive)", [], |_| Ok(())))?;
         let faults = self.damage()?;
         if !faults.is_empty() {
             tracing::warn!(target: "journal", path = ?self.path, ?faults, "the file was damaged when its process died");
