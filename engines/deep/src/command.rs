@@ -92,6 +92,9 @@ impl Arguments {
             Some(Command::Train(options)) => run_training(options).map_err(train::plain),
             Some(Command::Exam(exam)) => exam.run().map_err(train::plain),
             Some(Command::Label(label)) => label.run(),
+            Some(Command::Bench(options)) if options.json => {
+                put(serde_json::to_string_pretty(&bench::measure(&options)?)?)
+            }
             Some(Command::Bench(options)) => put(bench::measure(&options)?),
             Some(Command::Ask(ask)) => ask.run(),
             Some(Command::TimeModel(options)) => put(time_model::run(&options)?.trim_end()),

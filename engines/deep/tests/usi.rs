@@ -226,14 +226,30 @@ fn a_missing_driver_is_told_from_a_libtorch_without_cuda_and_from_a_driver_witho
     assert!(half || message.contains("shows no GPU (CUDA_ERROR_NO_DEVICE)"), "{message}");
 }
 
-#[test]
-fn a_search_is_measured_before_a_device_that_sleeps() {
+/// What a short bench before a simulated device prints.
+fn bench(more: &[&str]) -> String {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
         .args("bench --device simulated:0us+0us --seconds 0.01 --batches 16".split(' '))
         .args(["--positions", "3", "--warm", "64"])
+        .args(more)
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&run.stdout);
+    String::from_utf8_lossy(&run.stdout).into_owned()
+}
+
+#[test]
+fn scripts_read_a_bench_as_json() {
+    let found: serde_json::Value = serde_json::from_str(&bench(&["--json"])).unwrap();
+    assert_eq!((&found["evaluator"], &found["batches"][0]["batch"]), (&"simulated device".into(), &16.into()));
+    let search = &found["search"];
+    let speed = |place: &str| search.pointer(place).and_then(serde_json::Value::as_f64).unwrap();
+    assert!(speed("/search_per_s/mean") >= speed("/search_per_s/least"), "{found}");
+    assert!(speed("/playouts_per_s") > 0.0 && speed("/forward_per_s") > 0.0, "{found}");
+}
+
+#[test]
+fn a_search_is_measured_before_a_device_that_sleeps() {
+    let text = bench(&[]);
     assert!(text.contains("none on simulated device") && text.contains("% collisions"), "{text}");
     let refused = told_of("simulated:200us", std::path::Path::new(""));
     assert!(refused.contains("is not a time of a batch and of a position"), "{refused}");
