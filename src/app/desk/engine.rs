@@ -49,13 +49,19 @@ impl Handshakes {
     /// # Errors
     /// Why it says nothing, in words.
     pub fn of(&self, engine: &EnginePlan) -> Result<Handshake, String> {
-        let stamp = Stamp::at(&engine.command).ok();
-        if let Some(known) = self.0.lock().iter().find(|known| known.is(engine) && known.stamp == stamp) {
-            return Ok(known.handshake.clone());
+        if let Some(known) = self.known(engine) {
+            return Ok(known);
         }
-        let handshake = shake_hands(engine)?;
+        let (stamp, handshake) = (Stamp::at(&engine.command).ok(), shake_hands(engine)?);
         self.keep(engine, stamp, handshake.clone());
         Ok(handshake)
+    }
+
+    /// What an engine has said of itself, if its program has not changed since.
+    pub fn known(&self, engine: &EnginePlan) -> Option<Handshake> {
+        let stamp = Stamp::at(&engine.command).ok();
+        let kept = self.0.lock();
+        kept.iter().find(|known| known.is(engine) && known.stamp == stamp).map(|known| known.handshake.clone())
     }
 
     fn keep(&self, engine: &EnginePlan, stamp: Option<Stamp>, handshake: Handshake) {

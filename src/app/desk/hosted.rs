@@ -2,7 +2,7 @@
 
 use crate::{
     fields::{Fields, number, quoted},
-    form::{Form, field, offered, wrong},
+    form::{Form, choice, field, offered, wrong},
     library::{Library, LibraryError},
 };
 use maud::{Markup, html};
@@ -138,16 +138,5 @@ pub(crate) fn fields_of_seat(words: Language, form: &Form) -> Markup {
             (field(form, "games", words.games_until_over(), "", false))
         }
         label.tick { input type="checkbox" name="extended" value="1" checked[form.fields.is("extended")]; span { (words.in_extended_mode()) } }
-    }
-}
-
-fn choice(form: &Form, name: &str, label: &str, options: &[(&str, &str)]) -> Markup {
-    html! {
-        label { span { (label) }
-            select name=(name) { @for (value, words) in options {
-                option value=(value) selected[form.fields.text(name) == *value] { (words) }
-            } }
-            (wrong(form, name))
-        }
     }
 }

@@ -19,6 +19,7 @@ mod engine;
 mod engines;
 mod events;
 mod fields;
+mod forecast;
 mod form;
 mod game;
 mod guests;
@@ -34,6 +35,7 @@ mod seat;
 mod settings;
 mod start;
 mod study;
+mod wish;
 
 pub use start::{Options, run};
 

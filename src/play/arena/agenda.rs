@@ -105,7 +105,7 @@ pub(crate) struct Agenda {
     pending: Vec<Pairing>,
     /// Adjourned games that the schedule has handed out again, and that wait for the operator.
     held: Vec<Pairing>,
-    /// The halts, and the number of newcomers, with which the schedule has passed over games of halted players.
+    /// The halts, and the number of newcomers and of those who have withdrawn, with which the schedule has passed over games of halted players.
     passed_over: (Vec<Halt>, usize),
     /// True if games are played on this machine at all.
     has_slots: bool,
@@ -210,7 +210,10 @@ impl Agenda {
         let held = mem::take(&mut self.held).into_iter();
         let (held, free): (Vec<_>, Vec<_>) = held.partition(|pairing| is_held(pairing, around));
         self.pending.splice(0..0, free);
-        let passed_over = (self.standings.halts().to_vec(), self.standings.joined().len());
+        let players = (0..self.standings.players()).map(PlayerId::at);
+        let withdrawn =
+            players.filter(|player| self.standings.arbitration().has_withdrawn(*player)).count();
+        let passed_over = (self.standings.halts().to_vec(), self.standings.joined().len() + withdrawn);
         if self.passed_over != passed_over {
             self.passed_over = passed_over;
             self.schedule.take_up();
@@ -278,8 +281,10 @@ impl Agenda {
         self.plan.replay_draws.keeps_clocks && pairing.attempt > 0 && self.standings.replays(pairing) > 0
     }
 
+    /// True if a player is halted. Where one has withdrawn, the game needs no player.
     fn is_halted(&self, pairing: &Pairing) -> bool {
-        self.standings.is_halted(pairing.black) || self.standings.is_halted(pairing.white)
+        let players = [pairing.black, pairing.white];
+        self.is_without(pairing).is_none() && players.iter().any(|&player| self.standings.is_halted(player))
     }
 
     /// Whether two players are left who are neither halted nor replaced. Without them the rest of the schedule, which may be long, is not

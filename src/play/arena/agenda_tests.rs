@@ -332,6 +332,31 @@ fn a_halted_engine_that_is_replaced_keeps_no_event_from_its_end() {
 }
 
 #[test]
+fn a_halted_engine_that_withdraws_loses_its_games_by_default_also_those_that_were_passed_over() {
+    let mut plan = plan(Format::RoundRobin { cycles: 1 }, 3);
+    plan.fault_limit = Some(FaultLimit { in_a_row: Some(1), ..FaultLimit::default() });
+    let (mut agenda, world) = (agenda(&plan), World::default());
+    let first = next(&mut agenda, Place::Here, &world).unwrap();
+    end(&mut agenda, first, CRASHED);
+    while let Some(game) = next(&mut agenda, Place::Here, &world) {
+        end(&mut agenda, game, WON);
+    }
+    assert!(!agenda.is_done(), "its games wait");
+    let (player, name) = (first.black, "e0".to_owned());
+    let action = Action::Withdrawn { player, name, stage: 0, round: 1, holds: true };
+    let (by, reason) = ("op".to_owned(), String::new());
+    let operation = Operation { number: 1, by, reason, undoes: None, action };
+    agenda.standings.fold(&Entry::Operator(Box::new(operation)));
+    let mut by_default = 0;
+    while let Choice::Default(game, out) = agenda.next(Place::Here, &world) {
+        assert!([game.black, game.white].contains(&player) && out.contains(&true));
+        end(&mut agenda, game, WON);
+        by_default += 1;
+    }
+    assert!(by_default > 0 && agenda.is_done(), "{by_default}");
+}
+
+#[test]
 fn games_whose_options_are_taken_back_keep_none_from_beginning_that_they_follow_from() {
     let plan = plan(Format::RoundRobin { cycles: 16 }, 2);
     let (mut agenda, mut world) = (agenda(&plan), World { machine_slots: Some(2), ..World::default() });

@@ -22,8 +22,14 @@ impl Drop for Opened {
 }
 
 pub fn open(directory: &Path) -> Opened {
+    open_at(directory, None)
+}
+
+/// Opens the desk of a directory, for somebody whose home is another directory.
+pub fn open_at(directory: &Path, home: Option<&Path>) -> Opened {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.args(["desk", "--no-browser"]).arg(directory);
+    home.into_iter().for_each(|home| _ = command.env("HOME", home));
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for("the way in", || directory.join(".desk.html").exists());
     Opened(child)
@@ -167,13 +173,14 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         let change = |address: &str| browser.open(&format!("{address}/events/change?event=Cup"));
         let address = browser.text("location.origin");
         change(&address);
-        browser.write("[name=games]", "1");
         look(&browser, &axe, &format!("{language}-file"), &mut found);
-        submit(&browser, "button[value=at-once]");
-        submit(&browser, "button[value=engine]");
+        let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
+        browser.run(fill, &serde_json::json!({ "at-once": "1" }));
+        browser.run("arguments; const one = document.querySelector('[name=joins]'); one.value = one.options[1].value", &serde_json::Value::Null);
+        submit(&browser, "form[action=\"/events/change\"] button.main");
         look(&browser, &axe, &format!("{language}-joined"), &mut found);
         assert_eq!(
-            browser.value("!!document.querySelector('.done') && !document.querySelector('[name=replaces]')"),
+            browser.value("!!document.querySelector('.done') && !document.querySelector('[name=joins]')"),
             true
         );
         browser.open(&format!("{address}/"));

@@ -92,7 +92,7 @@ pub(crate) async fn respond(
     let frame = || Frame { around, ..frame() };
     let mut response = next.run(request).await;
     if let Some(page) = response.extensions_mut().remove::<Page>() {
-        return framed(&page, StatusCode::OK, &frame(), visitor);
+        return framed(&page, response.status(), &frame(), visitor);
     }
     match refusal_of(&mut response).await {
         Some(refusal) if for_programs => refusal.in_json(),
