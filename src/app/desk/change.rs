@@ -170,6 +170,10 @@ impl Desk {
     fn make(&self, name: &str, fields: &Fields) -> Result<Message, Wrong> {
         let _alone = self.0.place.alone();
         let shown = self.shown(name)?;
+        let is_form = ["at-once", "games", "joins", "until"].iter().any(|name| fields.all(name).next().is_some());
+        if !is_form && fields.beginning(PLAYER).next().is_none() {
+            return Err(Refusal::bad(Language::unknown_order).into());
+        }
         if fields.is("version") && fields.text("version") != version(&shown.text) {
             return Err(Refusal::conflict(Language::event_changed_meanwhile).into());
         }

@@ -144,9 +144,9 @@ impl Agenda {
             self.resting = None;
             return Choice::Nothing;
         }
-        if let Some(at) = self.pending.iter().position(|pairing| self.is_without(pairing).is_some()) {
-            let game = self.pending.remove(at);
-            return Choice::Default(game, self.standings.withdrawn(&game));
+        let without = |(at, pairing): (usize, &Pairing)| Some((at, self.is_without(pairing)?));
+        if let Some((at, out)) = self.pending.iter().enumerate().find_map(without) {
+            return Choice::Default(self.pending.remove(at), out);
         }
         if let Some(at) = self.pending.iter().position(|pairing| self.suits(pairing, place, around)) {
             return Choice::Game(self.pending.remove(at));
@@ -244,9 +244,14 @@ impl Agenda {
         true
     }
 
-    /// The players of a game (black first) who have withdrawn; `None`: both play.
+    /// The players of a game (black first) who have withdrawn; `None`: both play. One that the file withdraws is not there, also
+    /// in a round that is paired already.
     fn is_without(&self, pairing: &Pairing) -> Option<[bool; 2]> {
-        Some(self.standings.withdrawn(pairing)).filter(|out| out.contains(&true))
+        let [black, white] = self.standings.withdrawn(pairing);
+        let by_file =
+            |player: PlayerId| self.plan.engines.get(player.index()).is_some_and(|engine| engine.withdrawn);
+        let out = [black || by_file(pairing.black), white || by_file(pairing.white)];
+        Some(out).filter(|out| out.contains(&true))
     }
 
     fn suits(&self, pairing: &Pairing, place: Place, around: &impl Surroundings) -> bool {

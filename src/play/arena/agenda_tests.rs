@@ -332,28 +332,27 @@ fn a_halted_engine_that_is_replaced_keeps_no_event_from_its_end() {
 }
 
 #[test]
-fn a_halted_engine_that_withdraws_loses_its_games_by_default_also_those_that_were_passed_over() {
+fn an_engine_that_the_file_withdraws_loses_its_games_by_default_also_those_of_the_round_that_is_played() {
     let mut plan = plan(Format::RoundRobin { cycles: 1 }, 3);
     plan.fault_limit = Some(FaultLimit { in_a_row: Some(1), ..FaultLimit::default() });
     let (mut agenda, world) = (agenda(&plan), World::default());
     let first = next(&mut agenda, Place::Here, &world).unwrap();
     end(&mut agenda, first, CRASHED);
-    while let Some(game) = next(&mut agenda, Place::Here, &world) {
+    let others = std::iter::from_fn(|| {
+        let game = next(&mut agenda, Place::Here, &world)?;
         end(&mut agenda, game, WON);
-    }
-    assert!(!agenda.is_done(), "its games wait");
-    let (player, name) = (first.black, "e0".to_owned());
-    let action = Action::Withdrawn { player, name, stage: 0, round: 1, holds: true };
-    let (by, reason) = ("op".to_owned(), String::new());
-    let operation = Operation { number: 1, by, reason, undoes: None, action };
-    agenda.standings.fold(&Entry::Operator(Box::new(operation)));
+        Some(game)
+    });
+    assert_eq!(others.count(), 2, "those of the halted engine wait");
+    plan.engines[first.black.index()].withdrawn = true;
+    let mut resumed = Agenda::new(Arc::new(plan), agenda.standings, true);
     let mut by_default = 0;
-    while let Choice::Default(game, out) = agenda.next(Place::Here, &world) {
-        assert!([game.black, game.white].contains(&player) && out.contains(&true));
-        end(&mut agenda, game, WON);
+    while let Choice::Default(game, out) = resumed.next(Place::Here, &world) {
+        assert!([game.black, game.white].contains(&first.black) && out.contains(&true));
+        end(&mut resumed, game, WON);
         by_default += 1;
     }
-    assert!(by_default > 0 && agenda.is_done(), "{by_default}");
+    assert_eq!((by_default, resumed.is_done()), (3, true));
 }
 
 #[test]

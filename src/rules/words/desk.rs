@@ -256,7 +256,7 @@ messages! {
     order_of_the_level: "Players with equal points" = "同点の順位";
     tie_breaks_as_usual: "as usual for this kind" = "形式に応じた標準の順";
     tie_breaks_direct: "who won between them" = "直接対決を優先";
-    tie_breaks_of_japan: "as in events in Japan: Solkoff, SB, median" = "国内大会と同様（ソルコフ、SB、ミニマックス）";
+    tie_breaks_of_japan: "as in events in Japan: Solkoff, SB, median" = "国内大会と同様（ソルコフ、SB、ミディアン）";
     hash_tables: "Hash tables" = "ハッシュ";
     megabytes_of(most: u64, free: u64): "{most} of {free} MB that are free" = "{most} MB（空き {free} MB）";
     more_cores_than_there_are(needed: u64, usable: usize): "The games at once need {needed} cores, and this machine has {usable}: fewer games at once, or fewer threads." =
