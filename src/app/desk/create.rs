@@ -131,12 +131,7 @@ pub(crate) fn first(Asked { desk, words, fields, .. }: Asked) -> Result<Response
         };
         known.push(("engine", name));
     }
-    let fields = fields.with(known);
-    let library = Library::open(&desk.0.place).map_err(refused)?;
-    let text = compose::text(&fields, &library, &desk.0.place.new_name(fields.text("name")));
-    let text = text.map_err(|error: LibraryError| refused(error))?;
-    compose::check(&desk.0.place, &text).map_err(refused)?;
-    let name = desk.create(&fields, fields.text("name"), &text, true)?;
+    let name = desk.make_event(&fields.with(known))?;
     drop(alone);
     Ok(desk.leads_to(&name, true))
 }
@@ -179,6 +174,16 @@ impl Desk {
         self.0.submits.note(form.text("submit"), &name);
         self.order(if begins { Order::Begin(name.clone()) } else { Order::Finish(name.clone()) })?;
         Ok(name)
+    }
+
+    /// Makes an event of fields that nobody has seen as a form, and begins it; returns its name.
+    pub(crate) fn make_event(&self, fields: &Fields) -> Result<String, Refusal> {
+        let _alone = self.0.place.alone();
+        let library = Library::open(&self.0.place).map_err(refused)?;
+        let text = compose::text(fields, &library, &self.0.place.new_name(fields.text("name")));
+        let text = text.map_err(|error: LibraryError| refused(error))?;
+        compose::check(&self.0.place, &text).map_err(refused)?;
+        self.create(fields, fields.text("name"), &text, true)
     }
 
     /// The answer to the form of an event that is new: the next page has its card, if the hall has seen the file by then.

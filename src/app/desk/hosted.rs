@@ -106,9 +106,9 @@ pub(crate) fn fields_of_league(words: Language, form: &Form) -> Markup {
         (choice(form, "login", words.who_may_log_in(), &[
             ("accounts", words.those_with_account()), ("invitation", words.those_invited()), ("open", words.anybody_at_all()),
         ]))
-        (field(form, "invited", words.names_invited(), "", false))
+        div.where-invitation { (field(form, "invited", words.names_invited(), "", false)) }
         (choice(form, "pairing", words.how_games_begin(), &[("agreement", words.by_agreement()), ("rounds", words.by_rounds())]))
-        div.columns {
+        div.where-rounds {
             (field(form, "game", words.game_of_rounds(), ROUNDS.0, false))
             (field(form, "minutes", words.minutes_of_rounds(), ROUNDS.1, false))
         }

@@ -126,7 +126,8 @@ impl<T> Once<T> {
 
 impl Desk {
     pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Events) -> Self {
-        let (handshakes, jobs, done, issued, submits) = Default::default();
+        let (handshakes, done, issued, submits) = Default::default();
+        let jobs = jobs::Jobs::of(place.directory());
         let ratings = engines::ratings(place.directory().to_owned());
         Self(Arc::new(Shared {
             place,

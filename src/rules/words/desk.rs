@@ -174,7 +174,13 @@ messages! {
     thinks_on_others_time: "thinks on the opponent's time" = "相手の手番中にも考える（先読み）";
     inactive: "not offered" = "一覧に出さない";
     options: "Options" = "オプション";
-    changed_from(usual: &str): "changed; the engine's own: {usual}" = "変更済み（既定値：{usual}）";
+    changed: "changed" = "変更済み";
+    back_to(usual: &str): "Default: {usual}" = "既定値に戻す：{usual}";
+    only_changed: "only what is changed" = "変更したものだけ";
+    filter_options: "Filter options" = "オプションを絞り込む";
+    choose_file: "Choose…" = "選ぶ…";
+    choose_this_folder: "Choose this folder" = "このフォルダーを選ぶ";
+    machine_meter(games: usize, cores: usize): "{games} games on {cores} cores" = "{cores}コアで{games}局進行中";
     not_declared: "the engine does not declare it" = "エンジンが宣言していません";
     save: "Save" = "保存";
     saved: "Saved." = "保存しました。";
@@ -323,7 +329,10 @@ messages! {
     entrants_show_their_secret: "The entrants of the file may log in; the secret that a name shows first is its own until the end." =
         "設定ファイルの参加者がログインできます。最初に示した秘密の文字列が、終了までその名前のものになります。";
     guest_was_removed(name: &str): "{name} may log in no longer." = "{name} はログインできなくなりました。";
-    test_game: "A test game: an engine of the library logs in as a guest" = "テスト対局：登録エンジンをゲストとして接続する";
+    test_game: "A test game" = "テスト対局";
+    what_test_game_does(name: &str): "An engine of the library logs in as the guest `{name}` and waits for an opponent: one game." =
+        "登録エンジンがゲスト `{name}` としてログインし、相手を待って1局指します。";
+    test_game_waits(event: &str): "`{event}` logs in and waits for an opponent." = "`{event}` がログインして相手を待ちます。";
     nobody_is_invited: "the file has no list `invited` in `[serve]`" = "設定ファイルの `[serve]` に `invited` がありません。";
 
     disk_is_nearly_full(free: u64, kept: u64): "The disk is nearly full: {free} MB are free, and no game begins with fewer than {kept} MB." =

@@ -254,8 +254,11 @@ fn a_league_for_guests_and_an_engine_on_a_server_are_made_in_a_browser_in_both_l
         assert!(browser.text("document.querySelector('main').textContent").contains("test-600-10,secret"));
         let port = browser.text("document.querySelector('main pre').textContent.match(/port: (\\d+)/)[1]");
 
-        submit(&browser, "main a[href^=\"/new/event?kind=floodgate\"]");
-        assert_eq!(browser.text("document.querySelector('[name=port]').value"), port);
+        submit(&browser, "button[value=test]");
+        until_page(&browser, &guests, "!![...document.querySelectorAll('li strong')].find((one) => one.textContent === 'tester')");
+        browser.open(&format!("{address}/new/event?kind=guests"));
+        let shown = |name: &str| browser.value(&format!("!!document.querySelector('[name={name}]').offsetParent"));
+        assert_eq!((shown("invited"), shown("game"), shown("port")), (false.into(), false.into(), true.into()));
 
         for name in ["mori", "kawa"] {
             browser.open(&format!("{address}/new/event?kind=floodgate"));
