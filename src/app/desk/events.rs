@@ -95,7 +95,9 @@ impl Desk {
     pub(crate) fn carry_out(&self, event: &str, command: Command) -> Result<(), Refusal> {
         let operations = self.0.running.operations(event);
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
-        let request = Request { named: None, reason: None, event: None, command };
+        let is_reasoned = matches!(command, Command::Withdraw { .. });
+        let reason = is_reasoned.then(|| "taken out on the desk".to_owned());
+        let request = Request { named: None, reason, event: None, command };
         let done = operations.carry_out("desk", &request);
         done.map(drop).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))
     }

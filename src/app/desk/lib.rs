@@ -19,6 +19,7 @@ mod engine;
 mod engines;
 mod events;
 mod fields;
+mod forecast;
 mod form;
 mod game;
 mod guests;
@@ -34,6 +35,7 @@ mod seat;
 mod settings;
 mod start;
 mod study;
+mod wish;
 
 pub use start::{Options, run};
 
@@ -124,7 +126,8 @@ impl<T> Once<T> {
 
 impl Desk {
     pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Events) -> Self {
-        let (handshakes, jobs, done, issued, submits) = Default::default();
+        let (handshakes, done, issued, submits) = Default::default();
+        let jobs = jobs::Jobs::of(place.directory());
         let ratings = engines::ratings(place.directory().to_owned());
         Self(Arc::new(Shared {
             place,

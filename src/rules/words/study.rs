@@ -5,9 +5,9 @@ use crate::messages;
 messages! {
     // Jobs.
     jobs: "Jobs" = "処理";
-    no_job_yet: "Nothing long was begun since the desk was opened: checks, explanations, analyses and searches are listed here." =
-        "デスクを開いてから始めた処理はありません。検査・敗因調査・棋譜解析・局面検索がここに並びます。";
-    no_such_job: "there is no such job: the list is empty when the desk is opened anew" = "その処理はありません。デスクを開き直すと一覧は空になります。";
+    no_job_yet: "Nothing long was begun yet: checks, explanations, analyses and searches are listed here." =
+        "まだ処理はありません。検査・敗因調査・棋譜解析・局面検索がここに並びます。";
+    no_such_job: "there is no such job: the list keeps the latest" = "その処理はありません。一覧に残るのは新しいものだけです。";
     job_runs: "It runs; this page follows it." = "実行中です。このページは自動で更新されます。";
     job_runs_so_far(done: usize, of: usize): "{done} of {of}; this page follows it." = "{of}件中{done}件。このページは自動で更新されます。";
     job_is_done: "Done." = "終わりました。";
