@@ -1,7 +1,7 @@
 //! Long works of the desk, each on a thread of its own: how far each is, what came of it, and a way to stop it.
 
 use crate::{Asked, lead};
-use axum::response::Response;
+use axum::response::{Html, Response};
 use maud::{Markup, html};
 use parking_lot::{Condvar, Mutex};
 use std::{
@@ -21,6 +21,8 @@ const NICENESS: u8 = 10;
 const PANICKED: &str = "a fault of this program ended it; the last lines of its stderr say where";
 /// Works that run at once. The others wait, so that games keep their processors.
 const AT_ONCE: usize = 4;
+/// Questions about positions that are open at once.
+const QUESTIONS: usize = 4;
 /// Works that are kept to be looked at after their end.
 const KEPT: usize = 50;
 
@@ -41,6 +43,8 @@ pub struct Job {
     terms: String,
     /// The page that it was begun on.
     back: String,
+    /// True if it is a question about a position, which a board shows.
+    is_question: bool,
     stopped: AtomicBool,
     course: Mutex<Course>,
 }
@@ -50,29 +54,84 @@ struct Course {
     /// How many parts of how many are done; nothing where nobody knows.
     done: (usize, usize),
     found: Found,
+    /// The move that an arrow on the board shows.
+    best: Box<dyn Fn() -> Option<String> + Send>,
     ended: Option<Result<(), String>>,
 }
 
 type Found = Box<dyn Fn(Language) -> Markup + Send>;
+/// What a work is about: its title, and what distinguishes it from another one of that title.
+type Subject = (Message, String);
 
 impl Jobs {
     /// Begins a work, if none of this title and these terms runs; returns the path of its page.
     pub fn begin(
         &self,
-        (title, terms): (Message, String),
+        subject: Subject,
         back: &str,
         work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
     ) -> String {
+        self.start(&mut self.all.lock(), subject, (back, false), work).path()
+    }
+
+    /// Begins a question about a position, unless as many are open as may be; returns its number.
+    pub fn ask(
+        &self,
+        subject: Subject,
+        back: &str,
+        work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
+    ) -> Result<u64, Refusal> {
         let mut all = self.all.lock();
-        if let Some(running) =
-            all.iter().find(|job| job.title == title && job.terms == terms && !job.has_ended())
-        {
-            return running.path();
+        let open = all.iter().filter(|job| job.is_question && job.is_wanted() && !job.has_ended());
+        if open.count() >= QUESTIONS {
+            return Err(Refusal::conflict(|words| words.too_many_questions(QUESTIONS)));
         }
-        let course = Course { done: (0, 0), found: Box::new(|_| Markup::default()), ended: None };
+        Ok(self.start(&mut all, subject, (back, true), work).number)
+    }
+
+    /// Drops a question, if it is one.
+    pub fn drop_question(&self, number: &str) {
+        if let Some(job) = self.find(number).ok().filter(|job| job.is_question) {
+            job.stopped.store(true, Relaxed);
+        }
+    }
+
+    /// What a question has found for its board so far, and the move for an arrow.
+    pub fn look_at(&self, number: &str, words: Language) -> Option<(Markup, Option<String>)> {
+        let job = self.find(number).ok().filter(|job| job.is_question)?;
+        let stand = job.stand(words);
+        let course = job.course.lock();
+        let best = (course.best)();
+        let shown = html! { div data-best=[best.as_ref()] data-ended[course.ended.is_some()] {
+            p.quiet role="status" { (job.title.text(words)) " · " (stand) }
+            @if let Some(Err(why)) = &course.ended { pre role="alert" { (words.fault(why)) } }
+            ((course.found)(words))
+        } };
+        Some((shown, best))
+    }
+
+    fn start(
+        &self,
+        all: &mut Vec<Arc<Job>>,
+        (title, terms): Subject,
+        (back, is_question): (&str, bool),
+        work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
+    ) -> Arc<Job> {
+        if let Some(running) = all
+            .iter()
+            .find(|job| job.title == title && job.terms == terms && job.is_wanted() && !job.has_ended())
+        {
+            return running.clone();
+        }
+        let course = Course {
+            done: (0, 0),
+            found: Box::new(|_| Markup::default()),
+            best: Box::new(|| None),
+            ended: None,
+        };
         let number = self.next.fetch_add(1, Relaxed) + 1;
         let (back, stopped, course) = (back.to_owned(), AtomicBool::new(false), Mutex::new(course));
-        let job = Arc::new(Job { number, title, terms, back, stopped, course });
+        let job = Arc::new(Job { number, title, terms, back, is_question, stopped, course });
         let (own, turns) = (job.clone(), self.running.clone());
         let run = move || {
             let (running, ends) = &*turns;
@@ -98,7 +157,7 @@ impl Jobs {
             surplus -= usize::from(goes);
             !goes
         });
-        job.path()
+        job
     }
 
     fn find(&self, number: &str) -> Result<Arc<Job>, Refusal> {
@@ -121,6 +180,11 @@ impl Job {
     /// What its page shows from now on.
     pub fn show(&self, found: impl Fn(Language) -> Markup + Send + 'static) {
         self.course.lock().found = Box::new(found);
+    }
+
+    /// The move that an arrow shows from now on.
+    pub fn points(&self, best: impl Fn() -> Option<String> + Send + 'static) {
+        self.course.lock().best = Box::new(best);
     }
 
     fn has_ended(&self) -> bool {
@@ -181,6 +245,12 @@ pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
     };
     let page = Page::new(title, "/jobs", content);
     Ok(if has_ended { page } else { page.again(1) })
+}
+
+/// What a question has found so far, for the script of its board.
+pub(crate) fn look(Asked { desk, words, fields, .. }: Asked) -> Result<Html<String>, Refusal> {
+    let found = desk.0.jobs.look_at(fields.text("number"), words);
+    found.map(|(shown, _)| Html(shown.into_string())).ok_or_else(|| Refusal::bad(Language::no_such_job))
 }
 
 /// Stops a work.

@@ -1,7 +1,7 @@
 //! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
 
 use notation::usi::{
-    BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine, ScoreValue,
+    BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine,
 };
 use plan::{EnginePlan, ScoreView};
 use referee::{
@@ -548,12 +548,7 @@ pub fn thought(line: &[u8]) -> Thought {
     Thought {
         depth: info.depth,
         seldepth: info.seldepth,
-        score: info.score.map(|score| match score.value {
-            ScoreValue::Cp(cp) => Score::Cp(cp),
-            ScoreValue::Mate(plies) => Score::Mate(plies),
-            ScoreValue::Mates => Score::Mate(i32::MAX),
-            ScoreValue::Mated => Score::Mate(-i32::MAX),
-        }),
+        score: info.score.map(|score| score.value.into()),
         nodes: info.nodes,
         nps: info.nps,
         time: info.time_ms,
