@@ -1,8 +1,7 @@
 //! New events: the kinds as cards, the form of one kind, and the text that it makes.
 
 use crate::{
-    Asked, Desk,
-    clock,
+    Asked, Desk, clock,
     compose::{self, Kind, MOVES, PRESETS},
     events::{fields_of, hold},
     fields::Fields,
@@ -272,7 +271,8 @@ fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
 
 /// Rules that are as usual in most events.
 fn rules(words: Language, form: &Form, kind: Kind) -> Markup {
-    let is_wrong = ["max_moves", "replay_draws", "tiebreaks"].iter().any(|field| form.faults(field).next().is_some());
+    let is_wrong =
+        ["max_moves", "replay_draws", "tiebreaks"].iter().any(|field| form.faults(field).next().is_some());
     let fields = &form.fields;
     let is_other = ["replay_draws", "tiebreaks", "adjudicate"].iter().any(|field| fields.is(field))
         || !["", MOVES].contains(&fields.text("max_moves"));

@@ -62,7 +62,9 @@ impl Handshakes {
     pub fn known(&self, engine: &EnginePlan) -> Option<Handshake> {
         let stamp = Stamp::at(&engine.command).ok();
         let kept = self.0.lock();
-        kept.iter().find(|known| known.is(engine) && known.stamp == stamp).map(|known| known.handshake.clone())
+        kept.iter()
+            .find(|known| known.is(engine) && known.stamp == stamp)
+            .map(|known| known.handshake.clone())
     }
 
     fn keep(&self, engine: &EnginePlan, stamp: Option<Stamp>, handshake: Handshake) {

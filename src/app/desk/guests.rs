@@ -133,10 +133,14 @@ impl Desk {
     /// Has an engine of the library log in as a guest, who gets an account where guests need one, for one game.
     fn test(&self, house: &House, fields: &Fields) -> Result<Response, Refusal> {
         let (at, game) = (house.address(), house.game(fields.text("game")));
-        let (Some(at), Some(game)) = (at, game) else { return Err(Refusal::conflict(Language::guests_when_begun)) };
+        let (Some(at), Some(game)) = (at, game) else {
+            return Err(Refusal::conflict(Language::guests_when_begun));
+        };
         let secret = match house.serve.login {
             Login::Accounts => self.admit(house, fields.text("event"), TESTER, "")?.password,
-            Login::Open => web::accounts::random().chars().filter(char::is_ascii_alphanumeric).take(LETTERS).collect(),
+            Login::Open => {
+                web::accounts::random().chars().filter(char::is_ascii_alphanumeric).take(LETTERS).collect()
+            }
             Login::Invitation => return Err(Refusal::bad(Language::change_counts_when_begun)),
         };
         let seat = fields.clone().with(vec![

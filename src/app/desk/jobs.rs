@@ -1,7 +1,7 @@
 //! Long works of the desk, each on a thread of its own: how far each is, what came of it, and a way to stop it.
 
 use crate::{Asked, lead};
-use axum::response::Response;
+use axum::response::{Html, Response};
 use maud::{Markup, PreEscaped, html};
 use parking_lot::{Condvar, Mutex};
 use platform::files::{self, Access};
@@ -29,6 +29,8 @@ const INTERRUPTED: &str = "the desk ended while it ran: begin it again";
 const PANICKED: &str = "a fault of this program ended it; the last lines of its stderr say where";
 /// Works that run at once. The others wait, so that games keep their processors.
 const AT_ONCE: usize = 4;
+/// Questions about positions that are open at once.
+const QUESTIONS: usize = 4;
 /// Works that are kept to be looked at after their end.
 const KEPT: usize = 50;
 
@@ -51,6 +53,8 @@ pub struct Job {
     terms: String,
     /// The page that it was begun on.
     back: String,
+    /// True if it is a question about a position, which a board shows.
+    is_question: bool,
     stopped: AtomicBool,
     course: Mutex<Course>,
 }
@@ -60,10 +64,14 @@ struct Course {
     /// How many parts of how many are done; nothing where nobody knows.
     done: (usize, usize),
     found: Found,
+    /// The move that an arrow on the board shows.
+    best: Box<dyn Fn() -> Option<String> + Send>,
     ended: Option<Result<(), String>>,
 }
 
 type Found = Box<dyn Fn(Language) -> Markup + Send>;
+/// What a work is about: its title, and what distinguishes it from another one of that title.
+type Subject = (Message, String);
 
 impl Jobs {
     /// The works of a desk: those of its last starts with what they found.
@@ -80,21 +88,74 @@ impl Jobs {
     /// Begins a work, if none of this title and these terms runs; returns the path of its page.
     pub fn begin(
         &self,
-        (title, terms): (Message, String),
+        subject: Subject,
         back: &str,
         work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
     ) -> String {
+        self.start(&mut self.all.lock(), subject, (back, false), work).path()
+    }
+
+    /// Begins a question about a position, unless as many are open as may be; returns its number.
+    pub fn ask(
+        &self,
+        subject: Subject,
+        back: &str,
+        work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
+    ) -> Result<u64, Refusal> {
         let mut all = self.all.lock();
-        if let Some(running) =
-            all.iter().find(|job| job.title == title && job.terms == terms && !job.has_ended())
-        {
-            return running.path();
+        let open = all.iter().filter(|job| job.is_question && job.is_wanted() && !job.has_ended());
+        if open.count() >= QUESTIONS {
+            return Err(Refusal::conflict(|words| words.too_many_questions(QUESTIONS)));
         }
-        let course = Course { done: (0, 0), found: Box::new(|_| Markup::default()), ended: None };
+        Ok(self.start(&mut all, subject, (back, true), work).number)
+    }
+
+    /// Drops a question, if it is one.
+    pub fn drop_question(&self, number: &str) {
+        if let Some(job) = self.find(number).ok().filter(|job| job.is_question) {
+            job.stopped.store(true, Relaxed);
+        }
+    }
+
+    /// What a question has found for its board so far, and the move for an arrow.
+    pub fn look_at(&self, number: &str, words: Language) -> Option<(Markup, Option<String>)> {
+        let job = self.find(number).ok().filter(|job| job.is_question)?;
+        let stand = job.stand(words);
+        let course = job.course.lock();
+        let best = (course.best)();
+        let shown = html! { div data-best=[best.as_ref()] data-ended[course.ended.is_some()] {
+            p.quiet role="status" { (job.title.text(words)) " · " (stand) }
+            @if let Some(Err(why)) = &course.ended { pre role="alert" { (words.fault(why)) } }
+            ((course.found)(words))
+        } };
+        Some((shown, best))
+    }
+
+    fn start(
+        &self,
+        all: &mut Vec<Arc<Job>>,
+        (title, terms): Subject,
+        (back, is_question): (&str, bool),
+        work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
+    ) -> Arc<Job> {
+        if let Some(running) = all
+            .iter()
+            .find(|job| job.title == title && job.terms == terms && job.is_wanted() && !job.has_ended())
+        {
+            return running.clone();
+        }
+        let course = Course {
+            done: (0, 0),
+            found: Box::new(|_| Markup::default()),
+            best: Box::new(|| None),
+            ended: None,
+        };
         let number = self.next.fetch_add(1, Relaxed) + 1;
         let (back, stopped, course) = (back.to_owned(), AtomicBool::new(false), Mutex::new(course));
-        let job = Arc::new(Job { number, title, terms, back, stopped, course });
-        let (own, turns, directory) = (job.clone(), self.running.clone(), self.directory.clone());
+        let job = Arc::new(Job { number, title, terms, back, is_question, stopped, course });
+        // A question is of interest while its board is open.
+        let directory = self.directory.clone().filter(|_| !is_question);
+        let (own, turns) = (job.clone(), self.running.clone());
         directory.iter().for_each(|directory| job.keep(directory));
         let run = move || {
             let (running, ends) = &*turns;
@@ -123,7 +184,7 @@ impl Jobs {
             let _stays_at_worst = file.map(fs::remove_file);
             !goes
         });
-        job.path()
+        job
     }
 
     fn find(&self, number: &str) -> Result<Arc<Job>, Refusal> {
@@ -160,18 +221,24 @@ impl Job {
         let text = String::from_utf8(files::contents(&path, files::LARGE).ok()?).ok()?;
         let kept: DocumentMut = text.parse().ok()?;
         let both = |key: &str| {
-            let texts: Vec<String> =
-                kept.get(key)?.as_array()?.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect();
+            let texts: Vec<String> = kept
+                .get(key)?
+                .as_array()?
+                .iter()
+                .filter_map(|text| text.as_str().map(str::to_owned))
+                .collect();
             <[String; 2]>::try_from(texts).ok()
         };
         let (title, found) = (both("title")?, both("found")?);
         let title = Message::of(|words| words.pick(&title[0], &title[1]).clone());
         let failed = kept.get("failed").and_then(Item::as_str).map(str::to_owned);
         let found: Found = Box::new(move |words| PreEscaped(words.pick(&found[0], &found[1]).clone()));
-        let course = Course { done: (0, 0), found, ended: Some(failed.map_or(Ok(()), Err)) };
+        let ended = Some(failed.map_or(Ok(()), Err));
+        let course = Course { done: (0, 0), found, best: Box::new(|| None), ended };
         let back = kept.get("back").and_then(Item::as_str)?.to_owned();
         let stopped = AtomicBool::new(kept.contains_key("stopped"));
-        Some(Self { number, title, terms: String::new(), back, stopped, course: Mutex::new(course) })
+        let (terms, is_question, course) = (String::new(), false, Mutex::new(course));
+        Some(Self { number, title, terms, back, is_question, stopped, course })
     }
 
     /// False once it was stopped.
@@ -187,6 +254,11 @@ impl Job {
     /// What its page shows from now on.
     pub fn show(&self, found: impl Fn(Language) -> Markup + Send + 'static) {
         self.course.lock().found = Box::new(found);
+    }
+
+    /// The move that an arrow shows from now on.
+    pub fn points(&self, best: impl Fn() -> Option<String> + Send + 'static) {
+        self.course.lock().best = Box::new(best);
     }
 
     fn has_ended(&self) -> bool {
@@ -247,6 +319,12 @@ pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
     };
     let page = Page::new(title, "/jobs", content);
     Ok(if has_ended { page } else { page.again(1) })
+}
+
+/// What a question has found so far, for the script of its board.
+pub(crate) fn look(Asked { desk, words, fields, .. }: Asked) -> Result<Html<String>, Refusal> {
+    let found = desk.0.jobs.look_at(fields.text("number"), words);
+    found.map(|(shown, _)| Html(shown.into_string())).ok_or_else(|| Refusal::bad(Language::no_such_job))
 }
 
 /// Stops a work.

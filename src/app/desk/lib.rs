@@ -15,6 +15,7 @@ mod clock;
 mod compare;
 mod compose;
 mod create;
+mod edit;
 mod engine;
 mod engines;
 mod events;
@@ -34,7 +35,9 @@ mod searches;
 mod seat;
 mod settings;
 mod start;
+mod studied;
 mod study;
+mod thought;
 mod wish;
 
 pub use start::{Options, run};
@@ -179,8 +182,15 @@ impl Desk {
             )
             .route("/study/open", get(study::open))
             .route("/study/import", post(study::import))
+            .route("/study/file", get(study::file))
             .route("/study/find", post(study::find))
+            .route("/study/edit", get(edit::page))
             .route(web::STUDY_PAGE, get(game::page))
+            .route("/study/legal", get(game::legal))
+            .route("/study/text", get(game::text))
+            .route("/study/keep", post(game::keep))
+            .route("/study/think", post(thought::begin))
+            .route("/study/thoughts", get(jobs::look))
             .route("/study/play", post(game::play))
             .route("/study/analyze", post(searches::analyze))
             .route("/jobs", get(jobs::list))

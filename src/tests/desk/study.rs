@@ -48,7 +48,16 @@ fn job(open: &Open, path: &str, says: &str) -> String {
 fn a_record_is_taken_in_read_found_by_its_position_and_played_from_there() {
     let desk = Desk::new();
     let open = played(&desk);
-    assert_eq!(upload(&open, "game.csa", RECORD).status, 303);
+    let board = "/study/file?file=study/game.csa";
+    assert_eq!(upload(&open, "game.csa", RECORD).location(), Some(board), "it is opened at once");
+    let alone = "/study/game?file=study/game.csa&record=1";
+    assert_eq!(
+        open.ask("GET", board, &[], "").location(),
+        Some(alone),
+        "a file with one game leads to its board"
+    );
+    let page = open.get(alone);
+    assert!(page.contains("☗ mori – ☖ kawa") && page.contains("☖３四歩(33)"), "{page}");
     let page = open.get("/study");
     assert!(page.contains("study/game.csa") && page.contains("href=\"/e/cup/games\""), "{page}");
     let read = job(&open, &open.send("/study/import", &[("file", "study/game.csa")]), "Done.");
@@ -61,6 +70,8 @@ fn a_record_is_taken_in_read_found_by_its_position_and_played_from_there() {
     let game = open.get("/e/study%2Fgame.csa.db%2Fgame.csa/games/1");
     assert!(game.contains("../../../study/game?event=study%2Fgame.csa.db%2Fgame.csa&amp;game=1"), "{game}");
     assert!(!open.get("/").contains("game.csa"), "it is no event of the directory");
+    let all = job(&open, &open.send("/study/import", &[("all", "1")]), "Done.");
+    assert!(all.contains("1 read in") && all.contains("/study/open?name=study/records.db/records"), "{all}");
 
     let found = job(&open, &open.send("/study/find", &[("position", "7g7f 3c3d")]), "Done.");
     assert!(found.contains("game=1\">#1 ☗ mori") && found.contains("ply=2"), "{found}");
@@ -68,7 +79,9 @@ fn a_record_is_taken_in_read_found_by_its_position_and_played_from_there() {
 
     let of_game = [("event", "study/game.csa.db/game.csa"), ("game", "1")];
     let page = open.get("/study/game?event=study/game.csa.db/game.csa&game=1&ply=2");
-    assert!(page.contains("value=\"2\" selected") && page.contains("△３四歩"), "{page}");
+    assert!(page.contains("Board at ply 2 of 3") && page.contains("☖３四歩(33)"), "{page}");
+    let found = job(&open, &open.send("/study/find", &[of_game[0], of_game[1], ("ply", "2")]), "Done.");
+    assert!(found.contains("ply=2"), "{found}");
     let form =
         open.send("/study/play", &[of_game[0], of_game[1], ("ply", "2"), ("engine", "a"), ("engine", "b")]);
     let file = "study/study_game.csa.db_game.csa-1-2.sfen";
@@ -102,7 +115,13 @@ fn a_game_is_analyzed_and_losses_are_explained_while_the_page_shows_how_far_it_i
     let of_game = [("event", "cup"), ("game", "1"), ("judge", "")];
     let path = open.send("/study/analyze", &[&of_game[..], &[("nodes", "200")]].concat());
     let page = job(&open, &path, "Done.");
-    assert!(page.contains("<svg") && page.contains("study/cup-1-renmei_pairwise.kifu"), "{page}");
+    let board = "/study/game?file=study/cup-1-renmei_pairwise.kifu&amp;ply=0";
+    assert!(page.contains(board), "{page}");
+    let page = open.get(&board.replace("&amp;", "&"));
+    assert!(
+        page.contains("renmei-pairwise: ") && page.contains("\"s\":"),
+        "its graph has the opinions: {page}"
+    );
     let record = fs::read_to_string(open.directory.join("study/cup-1-renmei_pairwise.kifu")).unwrap();
     assert!(record.contains("renmei-pairwise: ") && record.contains("(200 nodes"), "{record}");
     assert!(open.get("/jobs").contains(&path.replace('&', "&amp;")));
@@ -132,11 +151,74 @@ fn a_game_is_analyzed_and_losses_are_explained_while_the_page_shows_how_far_it_i
 }
 
 #[test]
+fn a_position_is_edited_tried_on_thought_about_copied_and_kept() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    // A board without a file: each move leads to an address, also without a script.
+    let page = open.get("/study/game?try=7g7f");
+    assert!(page.contains("<path class=\"piece\"") && page.contains("☗７六歩(77)"), "{page}");
+    assert!(page.contains("<input type=\"hidden\" name=\"moves\" value=\"7g7f\">"), "{page}");
+    assert!(page.contains("<option value=\"3c3d\">☖３四歩(33)</option>"), "{page}");
+    let mate = "position=7k1/9/7G1/9/9/9/9/9/4K4%20b%20G%201";
+    assert!(open.get(&format!("/study/edit?{mate}")).contains("7k1/9/7G1/9/9/9/9/9/4K4 b G 1"));
+    let text = |rest: &str| open.ask("GET", &format!("/study/text?{rest}"), &[], "").body;
+    assert_eq!(text(&format!("{mate}&as=sfen&from=0&moves=G*2b")), "7k1/7G1/7G1/9/9/9/9/9/4K4 w - 2");
+    assert!(text(&format!("{mate}&as=kif&from=0&moves=G*2b")).contains("   1 ２二金打"));
+    assert!(text("as=csa&from=0&moves=7g7f").contains("+7776FU"));
+    assert_eq!(text("as=usi&from=0&moves=7g7f%203c3d&ply=1"), "startpos moves 7g7f");
+    assert_eq!(open.ask("GET", &format!("/study/legal?{mate}&from=0&moves=G*2b"), &[], "").body, "[]");
+    let kept = open.send("/study/keep", &[("from", "0"), ("moves", "7g7f 8c8d"), ("ply", "1")]);
+    assert_eq!(kept, "/study/game?file=study/board.kifu&record=1&line=0&ply=1");
+    assert!(open.get(&kept).contains("☖８四歩(83)"));
+
+    let ask = |fields: &[(&str, &str)]| {
+        let usual = [("engine", ""), ("seconds", "3"), ("do", "search")];
+        open.post("/study/think", &[fields, &usual].concat())
+    };
+    let asked = ask(&[("position", "7k1/9/7G1/9/9/9/9/9/4K4 b G 1")]);
+    let number = asked.location().unwrap().split_once("&job=").unwrap().1.to_owned();
+    let page = job(&open, &format!("/study/thoughts?number={number}"), "data-ended");
+    assert!(page.contains("data-best=\"") && page.contains("<ol class=\"lines\"><li>"), "{page}");
+    assert!(
+        open.get(asked.location().unwrap()).contains("class=\"arrow\""),
+        "the board shows it without a script"
+    );
+    assert!(ask(&[("do", "mate")]).location().is_some());
+
+    // What strangers could send.
+    for fields in [
+        &[("seconds", "100000")][..],
+        &[("do", "format c:")],
+        &[("engine", "/bin/sh")],
+        &[("position", "sfen 4k4/4R4/9/9/9/9/9/9/4K4 b - 1")],
+        &[("file", "../engines.toml")],
+        &[("file", "engines.toml")],
+        &[("moves", "7g7f 7g7f")],
+        &[("event", "study/../../x.db/cup"), ("game", "1")],
+    ] {
+        assert_eq!(ask(fields).status, 400, "{fields:?}");
+    }
+    let foreign = [("Origin", "http://evil.example"), ("Content-Type", "application/x-www-form-urlencoded")];
+    assert_eq!(open.ask("POST", "/study/think", &foreign, "do=search&seconds=3&engine=").status, 403);
+    assert_eq!(open.ask("GET", "/study/think", &[], "").status, 405, "a link starts no engine");
+    let statuses: Vec<u16> = (0..6)
+        .map(|ply| {
+            let moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"][..=ply].join(" ");
+            ask(&[("seconds", "60"), ("from", "0"), ("moves", &moves)]).status
+        })
+        .collect();
+    assert_eq!(statuses.last(), Some(&409), "engines that think at once are bounded: {statuses:?}");
+    let jobs = open.get("/jobs");
+    assert!(jobs.contains("renmei-pairwise thinks"), "{jobs}");
+}
+
+#[test]
 fn what_is_taken_in_stays_in_its_folder_and_overwrites_nothing() {
     let desk = Desk::new();
     let open = Open::of(&desk.path("Renmei"));
     assert_eq!(upload(&open, "game.csa", RECORD).status, 303);
-    let again = upload(&open, "game.csa", "V2.2\n");
+    assert_eq!(upload(&open, "game.csa", RECORD).status, 303, "the same file opens again");
+    let again = upload(&open, "game.csa", &RECORD.replace("mori", "yama"));
     assert!(again.status == 409 && again.body.contains("is there already"), "{}", again.body);
     assert_eq!(fs::read_to_string(open.directory.join("study/game.csa")).unwrap(), RECORD);
     for hostile in [
