@@ -138,7 +138,6 @@ impl Lobby {
         let Some(view) = self.games.named(game) else { return 0 };
         if on {
             let seen = view.watch(login, moves_only);
-            self.games.is_watched_by(login);
             self.send_long(login, seen)
         } else {
             view.unwatch(login, moves_only);

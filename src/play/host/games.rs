@@ -11,11 +11,7 @@ use arena::spectators::{Sight, Spectators};
 use parking_lot::Mutex;
 use plan::http::is_private;
 use referee::entry::GameId;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    mem,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, mem, sync::Arc};
 use tokio::sync::Notify;
 
 /// The games that are played.
@@ -26,8 +22,6 @@ pub struct Games {
     private: Vec<String>,
     /// The answer to `%%LIST`, until a game begins or ends.
     list: Option<Arc<str>>,
-    /// Who has watched a game.
-    watchers: BTreeSet<LoginId>,
 }
 
 impl Games {
@@ -53,11 +47,6 @@ impl Games {
     pub fn add(&mut self, game: GameId, view: GameView) {
         self.list = None;
         self.views.insert(game, view);
-    }
-
-    /// Notes that somebody watches a game, until it is forgotten.
-    pub fn is_watched_by(&mut self, watcher: LoginId) {
-        self.watchers.insert(watcher);
     }
 
     /// Removes a game that could not be set up.
@@ -100,9 +89,6 @@ impl Games {
 
     /// Removes a spectator from all games.
     pub fn forget(&mut self, watcher: LoginId) {
-        if !self.watchers.remove(&watcher) {
-            return;
-        }
         for view in self.views.values_mut() {
             view.unwatch(watcher, false);
             view.unwatch(watcher, true);

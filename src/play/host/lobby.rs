@@ -359,8 +359,10 @@ impl Lobby {
 
     /// Removes a player, also from the spectators of games.
     pub fn leave(&mut self, login: LoginId) {
-        self.presence.remove(login);
-        self.games.forget(login);
+        // Nobody watches games in CSA mode.
+        if self.presence.remove(login).is_some_and(|player| player.extended) {
+            self.games.forget(login);
+        }
     }
 
     /// A player's connection has ended in its game.

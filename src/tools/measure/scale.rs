@@ -23,51 +23,46 @@ const SIZES: [usize; 4] = [625, 2_500, 10_000, 40_000];
 /// Processor time in seconds that is the least to be compared.
 const LEAST: f64 = 1e-4;
 
+/// A kind of work on that many players.
+type Work = fn(usize);
+
+const ALL: [(&str, Work); 6] = [
+    ("pairing by rating", |players| pairing(players, Method::LeastDifference)),
+    ("pairing by points", |players| pairing(players, Method::Swiss)),
+    ("pairing at random", |players| pairing(players, Method::Random)),
+    ("ratings, 20 games a player", ratings),
+    ("names of newcomers", newcomers),
+    ("lines, a game a player", lines),
+];
+
 /// Prints a row for each kind of work.
 pub fn run() -> Result<ExitCode> {
-    let rows = [
-        ("pairing by rating", measured(|players| pairing(players, Method::LeastDifference))?),
-        ("pairing by points", measured(|players| pairing(players, Method::Swiss))?),
-        ("pairing at random", measured(|players| pairing(players, Method::Random))?),
-        ("ratings, 20 games a player", measured(ratings)?),
-        ("names of newcomers", measured(newcomers)?),
-        ("lines, a game a player", measured(lines)?),
-    ];
-    let rows: Vec<Vec<String>> = rows.iter().map(|(what, figures)| row(what, figures)).collect();
+    let rows = ALL.into_iter().map(|(what, work)| row(what, work)).collect::<Result<Vec<_>>>()?;
     let sizes = SIZES.map(|players| format!("{players} players"));
-    let header =
-        [&["ms of processor time"][..], &sizes.each_ref().map(String::as_str), &["slope", "MiB"]].concat();
-    print!("{}", table(&header, &rows));
+    let header = [&["ms of processor time"][..], &sizes.each_ref().map(String::as_str), &["slope", "MiB"]];
+    print!("{}", table(&header.concat(), &rows));
     println!("slope: the work grows with this power of the players; MiB: memory of the largest");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Seconds of processor time at each size, and KiB of memory that the last took.
-type Figures = ([f64; 4], u64);
-
-fn measured(work: impl Fn(usize)) -> Result<Figures> {
-    let (mut seconds, mut memory) = ([0.0; 4], 0);
-    for (figure, players) in seconds.iter_mut().zip(SIZES) {
+fn row(what: &str, work: Work) -> Result<Vec<String>> {
+    let (mut row, mut seconds, mut memory) = (vec![what.to_owned()], [0.0; 4], 0);
+    for (time, players) in seconds.iter_mut().zip(SIZES) {
         // From here on the peak is that of this work.
         fs::write("/proc/self/clear_refs", "5").context("the peak of memory could not be reset")?;
         let (before, begun) = (memory_of("VmRSS:")?, processor_time()?);
         work(players);
-        *figure = (processor_time()? - begun).as_secs_f64();
-        memory = memory_of("VmHWM:")?.saturating_sub(before);
+        *time = (processor_time()? - begun).as_secs_f64().max(LEAST);
+        memory = memory_of("VmHWM:")?.saturating_sub(before) / 1024;
+        row.push(format!("{:.1}", *time * 1000.0));
     }
-    Ok((seconds, memory))
+    row.extend([format!("{:.2}", slope(seconds)), memory.to_string()]);
+    Ok(row)
 }
 
 fn memory_of(key: &str) -> Result<u64> {
     kib(&fs::read_to_string("/proc/self/status")?, key)
         .context("the system does not say how much memory is used")
-}
-
-fn row(what: &str, (seconds, memory): &Figures) -> Vec<String> {
-    let times = seconds.iter().map(|time| format!("{:.1}", time * 1000.0));
-    let slope = slope(seconds.map(|time| time.max(LEAST)));
-    let last = [format!("{slope:.2}"), (memory / 1024).to_string()];
-    [what.to_owned()].into_iter().chain(times).chain(last).collect()
 }
 
 /// The power of the size with which the work grows: 1 where four times the players take four times as long.

@@ -12,7 +12,6 @@ use std::{
     collections::HashMap,
     fs::File,
     io::{self, BufWriter, Write},
-    mem,
 };
 
 /// A file to which every entry is appended as a line of JSON.
@@ -91,35 +90,23 @@ impl Announcer {
         match event {
             Entry::Opened(opened) => {
                 *engines = opened.players.iter().map(|name| Named::whole(name)).collect();
-                self.namesakes.clear();
-                for (at, name) in opened.players.iter().enumerate() {
-                    self.namesakes.entry(bare(name)).or_default().push(at);
-                }
-                self.namesakes.values().for_each(|bearers| shorten(engines, bearers));
             }
             Entry::Entered { name, .. } => {
                 engines.push(Named::whole(name));
-                self.joins(self.info.engines.len() - 1);
+                let bearers = self.namesakes.entry(bare(name)).or_default();
+                bearers.push(engines.len() - 1);
+                return shorten(engines, bearers);
             }
             Entry::Renamed { player, name } => {
-                let at = player.index();
-                let Some(known) = engines.get_mut(at) else { return };
-                let former = mem::replace(known, Named::whole(name));
-                let bearers = self.namesakes.entry(bare(&former.id)).or_default();
-                bearers.retain(|bearer| *bearer != at);
-                shorten(engines, bearers);
-                self.joins(at);
+                engines.get_mut(player.index()).into_iter().for_each(|known| *known = Named::whole(name));
             }
-            _ => {}
+            _ => return,
         }
-    }
-
-    /// Puts a player among its namesakes.
-    fn joins(&mut self, at: usize) {
-        let engines = &mut self.info.engines;
-        let bearers = self.namesakes.entry(bare(&engines[at].id)).or_default();
-        bearers.push(at);
-        shorten(engines, bearers);
+        self.namesakes.clear();
+        for (at, engine) in engines.iter().enumerate() {
+            self.namesakes.entry(bare(&engine.id)).or_default().push(at);
+        }
+        self.namesakes.values().for_each(|bearers| shorten(engines, bearers));
     }
 
     fn line(&mut self, event: &Entry) -> Option<String> {

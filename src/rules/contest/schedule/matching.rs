@@ -214,8 +214,11 @@ impl Matcher {
         self.height = all.clone().map(least).collect();
         let mut edges = 0;
         for from in all.clone() {
-            let edges_of = others(from).map(|to| (self.slack(from, to), self.mate[to].is_some(), to));
-            let Some((slack, is_matched, to)) = edges_of.min().filter(|_| self.mate[from].is_none()) else {
+            // Of equal edges the longest: in a Swiss the upper half is to meet the lower one.
+            let edges_of =
+                others(from).map(|to| (self.slack(from, to), self.mate[to].is_some(), Reverse(to)));
+            let Some((slack, is_matched, Reverse(to))) = edges_of.min().filter(|_| self.mate[from].is_none())
+            else {
                 continue;
             };
             self.height[from] = self.height[from] + slack;
