@@ -329,6 +329,26 @@ fn orders_that_come_together_are_all_obeyed_and_a_form_that_is_sent_again_makes_
 }
 
 #[test]
+fn a_double_click_on_the_first_match_adds_each_engine_once_and_makes_one_match() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(open.send("/new/first", &[("submit", "clicked twice")]), "/"));
+        }
+    });
+    let engines = fs::read_to_string(directory.join("engines.toml")).unwrap();
+    assert_eq!(engines.matches("[[engines]]").count(), 2, "{engines}");
+    let events =
+        fs::read_dir(&directory).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let events: Vec<_> = events
+        .filter(|name| name.ends_with(".toml") && name != "engines.toml" && name != "hall.toml")
+        .collect();
+    assert_eq!(events.len(), 1, "{events:?}");
+}
+
+#[test]
 fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_stays() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");
@@ -457,7 +477,8 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
     until("the number of all games", || open.get("/").contains("/ 6000"));
     let refused = change(&[("games", "none"), ("at-once", "3")]);
     assert_eq!(refused.status, 400);
-    let form = ["action=\"/events/change\"", "value=\"none\"", "value=\"3\"", "class=\"wrong\" role=\"alert\""];
+    let form =
+        ["action=\"/events/change\"", "value=\"none\"", "value=\"3\"", "class=\"wrong\" role=\"alert\""];
     form.iter().for_each(|part| assert!(refused.body.contains(part), "back in the form: {}", refused.body));
     until("its games", || open.get("/events/publish?event=cup").contains("| c |"));
     let before = text();
@@ -496,12 +517,16 @@ fn engines_whose_programs_are_gone_are_replaced_and_taken_out_of_an_event_with_g
     let table = |(number, name): (usize, &&str)| {
         let own = desk.path(&format!("program-{name}{}", env::consts::EXE_SUFFIX));
         fs::copy(&random, &own).unwrap();
-        format!("[[engines]]\nname = \"{name}\"\ncommand = '{}'\noptions = {{ Seed = {number} }}\n", own.display())
+        format!(
+            "[[engines]]\nname = \"{name}\"\ncommand = '{}'\noptions = {{ Seed = {number} }}\n",
+            own.display()
+        )
     };
     let tables: Vec<String> = ["a", "b", "c", "d", "new"].iter().enumerate().map(table).collect();
     fs::write(directory.join("engines.toml"), tables.concat()).unwrap();
     let open = Open::of(&directory);
-    let mut fields = vec![("kind", "league"), ("name", "cup"), ("games", "60"), ("max_moves", "40"), ("do", "begin")];
+    let mut fields =
+        vec![("kind", "league"), ("name", "cup"), ("games", "60"), ("max_moves", "40"), ("do", "begin")];
     fields.extend(["a", "b", "c", "d"].map(|name| ("engine", name)));
     assert_eq!(open.send("/new/event", &fields), "/");
     until("games", || open.games("cup") > 2);
@@ -517,7 +542,11 @@ fn engines_whose_programs_are_gone_are_replaced_and_taken_out_of_an_event_with_g
     assert!(page.contains("name=\"player:b\"") && page.contains("program-b"), "{page}");
     let both = [("event", "cup"), ("player:b", "by:new"), ("player:c", "out"), ("do", "begin")];
     let half = open.post("/events/change", &both[..2]);
-    assert!(half.status == 400 && half.body.contains("program-c"), "the other one is gone, too: {}", half.body);
+    assert!(
+        half.status == 400 && half.body.contains("program-c"),
+        "the other one is gone, too: {}",
+        half.body
+    );
     assert_eq!(open.send("/events/change", &both), "/");
     until_within(testing::PATIENCE, || match open.state("cup").as_str() {
         "over" => Ok(()),

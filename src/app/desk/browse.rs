@@ -83,16 +83,27 @@ pub(crate) fn page(Asked { words, fields, .. }: Asked) -> Result<Page, Refusal> 
 pub(crate) fn for_option(engine: &EnginePlan, option: &str) -> String {
     let value = engine.options.iter().find(|(name, _)| name == option).map(|(_, value)| PathBuf::from(value));
     let beside = engine.command.parent().map(Path::to_path_buf).unwrap_or_else(begin);
-    let at = value.map(|value| beside.join(value)).and_then(|at| at.ancestors().find(|at| at.is_dir()).map(Path::to_path_buf));
+    let at = value
+        .map(|value| beside.join(value))
+        .and_then(|at| at.ancestors().find(|at| at.is_dir()).map(Path::to_path_buf));
     let (path, name) = (at.unwrap_or(beside), &engine.name);
-    format!("/engines/browse?for={}&option={}&path={}", percent(name), percent(option), percent(&path.to_string_lossy()))
+    format!(
+        "/engines/browse?for={}&option={}&path={}",
+        percent(name),
+        percent(option),
+        percent(&path.to_string_lossy())
+    )
 }
 
 /// The page of a folder, to add its programs, or to choose a file of it for an engine and its option.
 fn shown(words: Language, folder: &Folder, chosen: Option<(&str, &str)>) -> Markup {
     let asked = chosen.map(|(engine, option)| format!("for={}&option={}&", percent(engine), percent(option)));
     let to = |path: &Path| {
-        format!("/engines/browse?{}path={}", asked.as_deref().unwrap_or_default(), percent(&path.to_string_lossy()))
+        format!(
+            "/engines/browse?{}path={}",
+            asked.as_deref().unwrap_or_default(),
+            percent(&path.to_string_lossy())
+        )
     };
     html! {
         @match chosen {
@@ -155,7 +166,8 @@ mod tests {
         assert!(look(&dir.path().join("notes.txt"), true).is_err());
         let page = shown(Language::English, &look(dir.path(), false).unwrap(), None).into_string();
         assert!(page.contains("engine") && !page.contains("notes") && !page.contains("secret"), "{page}");
-        let chosen = shown(Language::English, &look(dir.path(), true).unwrap(), Some(("gps", "BookFile"))).into_string();
+        let chosen = shown(Language::English, &look(dir.path(), true).unwrap(), Some(("gps", "BookFile")))
+            .into_string();
         assert!(chosen.contains("notes.txt") && chosen.contains("name=\"option:BookFile\""), "{chosen}");
         assert!(!chosen.contains(".hidden") && !chosen.contains("secret"), "{chosen}");
     }

@@ -82,7 +82,8 @@ fn players(tables: &[&Table], library: &Library, faults: Option<&Faults>, said: 
         let of_file = faults.into_iter().flat_map(Faults::iter).filter(|fault| fault.key.starts_with(&key));
         let of_run = said.iter().filter(|line| line.contains(&format!("`{name}`"))).cloned();
         let is_other = |known: &Table| {
-            let keys = known.iter().filter(|(key, _)| *key != "replaces").map(|(key, item)| (key, item.to_string()));
+            let keys =
+                known.iter().filter(|(key, _)| *key != "replaces").map(|(key, item)| (key, item.to_string()));
             let table = keys.map(|(key, item)| (key.to_owned(), item.trim().to_owned()));
             table.collect::<std::collections::BTreeMap<_, _>>()
         };
@@ -127,10 +128,14 @@ impl Desk {
                 let others = faults.iter().filter(|fault| !fault.key.starts_with("engines["));
                 others.map(said).collect()
             }
-            Ok(_) => listed.into_iter().filter(|line| players.iter().all(|one| !one.faults.contains(line))).collect(),
+            Ok(_) => listed
+                .into_iter()
+                .filter(|line| players.iter().all(|one| !one.faults.contains(line)))
+                .collect(),
         };
         Ok(Shown {
-            is_arranged: plan.is_some() || document.contains_key("event") && !document.contains_key("floodgate"),
+            is_arranged: plan.is_some()
+                || document.contains_key("event") && !document.contains_key("floodgate"),
             is_played: self.0.running.operations(name).is_some(),
             has_games: self.has_games(name),
             games: match plan {
@@ -170,7 +175,8 @@ impl Desk {
     fn make(&self, name: &str, fields: &Fields) -> Result<Message, Wrong> {
         let _alone = self.0.place.alone();
         let shown = self.shown(name)?;
-        let is_form = ["at-once", "games", "joins", "until"].iter().any(|name| fields.all(name).next().is_some());
+        let is_form =
+            ["at-once", "games", "joins", "until"].iter().any(|name| fields.all(name).next().is_some());
         if !is_form && fields.beginning(PLAYER).next().is_none() {
             return Err(Refusal::bad(Language::unknown_order).into());
         }
@@ -213,7 +219,9 @@ impl Desk {
         if wish.brings_engines() {
             self.carry_out(name, Command::Reload)?;
         }
-        wish.out.iter().try_for_each(|player| self.carry_out(name, Command::Withdraw { player: player.clone() }))
+        wish.out
+            .iter()
+            .try_for_each(|player| self.carry_out(name, Command::Withdraw { player: player.clone() }))
     }
 
     fn set_until(&self, name: &str, until: Option<&str>) -> Result<(), Refusal> {

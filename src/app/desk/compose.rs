@@ -141,7 +141,10 @@ pub const CLOCKS: [&str; 7] =
 /// Orders of players with equal scores, beside the usual one of a format.
 const TIE_BREAKS: [(&str, &str); 2] = [
     ("direct", "order = [\"direct-encounter\", \"sonneborn-berger\"]"),
-    ("japan", "order = [\"buchholz\", \"sonneborn-berger\", \"median\", \"direct-encounter\", \"seed\"]\nbye = \"nothing\""),
+    (
+        "japan",
+        "order = [\"buchholz\", \"sonneborn-berger\", \"median\", \"direct-encounter\", \"seed\"]\nbye = \"nothing\"",
+    ),
 ];
 /// Moves after which a game is drawn, where nobody says it.
 pub const MOVES: &str = "320";
@@ -198,7 +201,10 @@ fn head(kind: Kind, fields: &Fields) -> String {
         line(format!("concurrency = {}  # games at once", number(fields, "concurrency", "1")));
     }
     if fields.is("replay_draws") && kind != Kind::Sprt {
-        line(format!("replay_draws = {}  # drawn games are played again", quoted(fields.text("replay_draws"))));
+        line(format!(
+            "replay_draws = {}  # drawn games are played again",
+            quoted(fields.text("replay_draws"))
+        ));
     }
     let has_final = fields.is("final") && kind.may_have_final();
     if has_final {
@@ -300,11 +306,17 @@ mod tests {
             Ok(Event::Arranged { plan, .. }) => *plan,
             other => panic!("{kind}: {other:?}"),
         };
-        let swiss = plan("swiss", &[("final", "2"), ("rounds", "2"), ("tiebreaks", "japan"), ("replay_draws", "swap")]);
+        let swiss = plan(
+            "swiss",
+            &[("final", "2"), ("rounds", "2"), ("tiebreaks", "japan"), ("replay_draws", "swap")],
+        );
         assert_eq!((swiss.stages.len(), swiss.stages[1].entrants), (2, Some(2)));
         assert_eq!(swiss.ranking.tie_breaks.as_ref().map(Vec::len), Some(5));
         assert_ne!(swiss.replay_draws, plan("swiss", &[("rounds", "2")]).replay_draws);
-        assert_eq!(plan("league", &[("tiebreaks", "direct")]).ranking.tie_breaks.as_ref().map(Vec::len), Some(2));
+        assert_eq!(
+            plan("league", &[("tiebreaks", "direct")]).ranking.tie_breaks.as_ref().map(Vec::len),
+            Some(2)
+        );
         let (seeded, decided) = (plan("knock-out", &[]), plan("knock-out", &[("tie", "more-games")]));
         assert_ne!(seeded.stages[0].format, decided.stages[0].format);
         let (faults, text) = made("league", &[("final", "8")]).unwrap_err();

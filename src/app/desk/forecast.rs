@@ -25,7 +25,8 @@ pub(crate) fn forecast(words: Language, desk: &Desk, event: Option<&Event>) -> M
         return html! { p.quiet { (words.summary_when_right()) } };
     };
     // No engine is started for it: what is known of those that the desk has seen.
-    let said: Vec<_> = plan.engines.iter().map(|engine| desk.0.handshakes.known(engine).unwrap_or_default()).collect();
+    let said: Vec<_> =
+        plan.engines.iter().map(|engine| desk.0.handshakes.known(engine).unwrap_or_default()).collect();
     let games = lasts(event)
         .map(|(games, minutes)| (games, Some(minutes)))
         .or_else(|| Some((event::total(plan)?, None)));
@@ -68,7 +69,8 @@ fn option<'a>(engine: &'a EnginePlan, said: &'a Handshake, names: &[&str]) -> Op
 
 /// Most megabytes of hash tables at once: the two largest of every game, on this machine.
 fn megabytes(plan: &Plan, said: &[Handshake]) -> u64 {
-    let here = plan.engines.iter().zip(said).filter(|(engine, _)| plan.starts(engine) && engine.host.is_none());
+    let here =
+        plan.engines.iter().zip(said).filter(|(engine, _)| plan.starts(engine) && engine.host.is_none());
     let hash = |(engine, said)| option(engine, said, &HASH)?.parse::<u64>().ok();
     let mut sizes: Vec<u64> = here.filter_map(hash).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
@@ -102,7 +104,8 @@ fn warnings(
     }
     let limit = plan.rules.max_moves.unwrap_or(0);
     let limits = plan.engines.iter().zip(said).filter_map(|(engine, said)| {
-        let own = option(engine, said, &[LIMIT])?.parse().ok().filter(|own: &u32| *own > 0 && *own != limit)?;
+        let own =
+            option(engine, said, &[LIMIT])?.parse().ok().filter(|own: &u32| *own > 0 && *own != limit)?;
         Some(words.other_move_limit(&engine.name, own, limit))
     });
     found.extend(limits);
@@ -163,10 +166,14 @@ mod tests {
         let plan = Plan { concurrency: 4096, ..Plan::of_engines("cup", engines, "cup.db".into()) };
         let said = [Handshake::default(), Handshake::default()];
         assert_eq!(megabytes(&plan, &said), 4096 * 1536);
-        let found = |memory, games| warnings(Language::English, &plan, &said, (2000, Some(memory)), Some(games));
+        let found =
+            |memory, games| warnings(Language::English, &plan, &said, (2000, Some(memory)), Some(games));
         let all = found(1999, 100);
         assert_eq!(all.len(), 4, "{all:?}");
-        assert!(all[0].contains("16384 cores") && all[1].contains("2000 MB") && all[3].contains("256"), "{all:?}");
+        assert!(
+            all[0].contains("16384 cores") && all[1].contains("2000 MB") && all[3].contains("256"),
+            "{all:?}"
+        );
         assert_eq!(found(2000, 2).len(), 2, "{:?}", found(2000, 2));
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use toml_edit::DocumentMut;
 use web::{
     Listing,
-    components::{Icon, Mood, alert, empty, icon, letter, menu, progress, state},
+    components::{Icon, Mood, alert, empty, icon, letter, menu, progress, prose, state},
     layout::{Page, percent},
     refusals::Refusal,
     time,
@@ -288,6 +288,7 @@ pub(crate) fn end(words: Language) -> Markup {
 /// Ends the desk.
 pub(crate) fn quit(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
     desk.order(Order::End(fields.one_of("how", &["finish", "adjourn"])? == "adjourn"))?;
-    let content = html! { h1 { (words.quit()) } p { (words.desk_ends()) } p { (words.begin_desk_again()) } };
+    let content =
+        html! { h1 { (words.quit()) } p { (words.desk_ends()) } p { (prose(words.begin_desk_again())) } };
     Ok(Page::new(words.quit(), "", content))
 }

@@ -45,7 +45,8 @@ const FEW: usize = 8;
 fn is_path(option: &OptionDecl) -> bool {
     let name = option.name.to_lowercase();
     let says_so = ["file", "dir", "path", "folder"].iter().any(|word| name.ends_with(word));
-    matches!(option.kind, OptionKind::Filename { .. }) || matches!(option.kind, OptionKind::String { .. }) && says_so
+    matches!(option.kind, OptionKind::Filename { .. })
+        || matches!(option.kind, OptionKind::String { .. }) && says_so
 }
 
 fn row(words: Language, option: &OptionDecl, given: Option<&str>) -> Markup {
@@ -88,6 +89,11 @@ fn default(kind: &OptionKind) -> String {
         | OptionKind::Filename { default } => default.clone(),
         OptionKind::Button => String::new(),
     }
+}
+
+/// True if a form has options.
+pub fn are_sent(fields: &Fields) -> bool {
+    fields.beginning(HEAD).next().is_some()
 }
 
 /// The fields with an option as the engine has it.
@@ -202,13 +208,21 @@ mod tests {
     fn an_option_goes_back_to_the_default_of_its_engine() {
         let options = "options = { Threads = 8, Ponder = false, BookFile = \"a.db\" }";
         let mut table = options.parse::<toml_edit::DocumentMut>().unwrap().as_table().clone();
-        let sent = || Fields::of(&[("box:Ponder", "1"), ("option:Threads", "8"), ("option:BookFile", "b.db")]);
+        let sent =
+            || Fields::of(&[("box:Ponder", "1"), ("option:Threads", "8"), ("option:BookFile", "b.db")]);
         for name in ["Ponder", "Threads"] {
             save(&mut table, &declared(), &reset(sent(), &declared(), name));
         }
-        assert!(!table.to_string().contains("Threads") && table.to_string().contains("BookFile = \"b.db\""), "{table}");
-        let page = form(Language::English, &declared(), &[("Threads".to_owned(), "8".to_owned())]).into_string();
-        assert!(page.contains("name=\"reset\" value=\"Threads\"") && page.contains("name=\"choose\" value=\"BookFile\""));
+        assert!(
+            !table.to_string().contains("Threads") && table.to_string().contains("BookFile = \"b.db\""),
+            "{table}"
+        );
+        let page =
+            form(Language::English, &declared(), &[("Threads".to_owned(), "8".to_owned())]).into_string();
+        assert!(
+            page.contains("name=\"reset\" value=\"Threads\"")
+                && page.contains("name=\"choose\" value=\"BookFile\"")
+        );
     }
 
     #[test]

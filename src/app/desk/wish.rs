@@ -235,7 +235,11 @@ mod tests {
         has(&[("player:b", "out")], true, &["name = \"b\" # second\ncommand = \"x\"\nwithdrawn = true\n"]);
         let swapped = has(&[("player:b", "by:new")], false, &["name = \"new\""]);
         assert!(!swapped.contains("\"b\"") && swapped.find("new") < swapped.find("[http]"), "{swapped}");
-        has(&[("player:b", "by:new")], true, &["name = \"b\" # second", "name = \"new\"", "replaces = \"b\""]);
+        has(
+            &[("player:b", "by:new")],
+            true,
+            &["name = \"b\" # second", "name = \"new\"", "replaces = \"b\""],
+        );
         let mended = has(&[("player:a", "by:a")], true, &["name = \"a\"", "name = \"b\" # second"]);
         assert!(!mended.contains("gone") && !mended.contains("replaces"), "as the library has it: {mended}");
         assert!(written(&[("player:nobody", "out")], false).unwrap_err().contains("no engine of this name"));

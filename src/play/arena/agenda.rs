@@ -211,8 +211,7 @@ impl Agenda {
         let (held, free): (Vec<_>, Vec<_>) = held.partition(|pairing| is_held(pairing, around));
         self.pending.splice(0..0, free);
         let players = (0..self.standings.players()).map(PlayerId::at);
-        let withdrawn =
-            players.filter(|player| self.standings.arbitration().has_withdrawn(*player)).count();
+        let withdrawn = players.filter(|player| self.standings.arbitration().has_withdrawn(*player)).count();
         let passed_over = (self.standings.halts().to_vec(), self.standings.joined().len() + withdrawn);
         if self.passed_over != passed_over {
             self.passed_over = passed_over;

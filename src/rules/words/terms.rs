@@ -188,7 +188,9 @@ impl Language {
             TieBreak::WinsAsWhite => ("games won as white", "後手で勝った局数"),
             TieBreak::Progressive => ("the sum of the points after each round", "各回戦終了時の得点の合計"),
             TieBreak::Rating => ("the declared rating", "申告レーティング"),
-            TieBreak::Seed => ("the place in the order of entry, the lower the better", "参加順（小さいほど上位）"),
+            TieBreak::Seed => {
+                ("the place in the order of entry, the lower the better", "参加順（小さいほど上位）")
+            }
             TieBreak::Lot => ("a lot drawn from the seed of the event", "大会の乱数による抽選"),
         };
         self.pick(english, japanese)

@@ -176,7 +176,10 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         look(&browser, &axe, &format!("{language}-file"), &mut found);
         let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
         browser.run(fill, &serde_json::json!({ "at-once": "1" }));
-        browser.run("arguments; const one = document.querySelector('[name=joins]'); one.value = one.options[1].value", &serde_json::Value::Null);
+        browser.run(
+            "arguments; const one = document.querySelector('[name=joins]'); one.value = one.options[1].value",
+            &serde_json::Value::Null,
+        );
         submit(&browser, "form[action=\"/events/change\"] button.main");
         look(&browser, &axe, &format!("{language}-joined"), &mut found);
         assert_eq!(
@@ -255,10 +258,18 @@ fn a_league_for_guests_and_an_engine_on_a_server_are_made_in_a_browser_in_both_l
         let port = browser.text("document.querySelector('main pre').textContent.match(/port: (\\d+)/)[1]");
 
         submit(&browser, "button[value=test]");
-        until_page(&browser, &guests, "!![...document.querySelectorAll('li strong')].find((one) => one.textContent === 'tester')");
+        until_page(
+            &browser,
+            &guests,
+            "!![...document.querySelectorAll('li strong')].find((one) => one.textContent === 'tester')",
+        );
         browser.open(&format!("{address}/new/event?kind=guests"));
-        let shown = |name: &str| browser.value(&format!("!!document.querySelector('[name={name}]').offsetParent"));
-        assert_eq!((shown("invited"), shown("game"), shown("port")), (false.into(), false.into(), true.into()));
+        let shown =
+            |name: &str| browser.value(&format!("!!document.querySelector('[name={name}]').offsetParent"));
+        assert_eq!(
+            (shown("invited"), shown("game"), shown("port")),
+            (false.into(), false.into(), true.into())
+        );
 
         for name in ["mori", "kawa"] {
             browser.open(&format!("{address}/new/event?kind=floodgate"));

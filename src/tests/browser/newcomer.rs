@@ -53,7 +53,10 @@ fn library(directory: &Path, names: &[&str]) {
     fs::create_dir_all(directory).unwrap();
     let command = program("renmei-random");
     let table = |(seed, name): (usize, &&str)| {
-        format!("[[engines]]\nname = \"{name}\"\ncommand = '{}'\noptions = {{ Seed = {seed} }}\n", command.display())
+        format!(
+            "[[engines]]\nname = \"{name}\"\ncommand = '{}'\noptions = {{ Seed = {seed} }}\n",
+            command.display()
+        )
     };
     let tables: Vec<String> = names.iter().enumerate().map(table).collect();
     fs::write(directory.join("engines.toml"), tables.concat()).unwrap();
@@ -130,9 +133,11 @@ fn six_engines_play_a_swiss_and_a_knock_out_in_both_languages() {
             assert!(hand.clicks.get() <= 4);
         }
         // Both are over: what came out stands on the first page, and leads to the table.
-        browser.until("location.pathname === '/' && document.querySelectorAll('tbody tr .letter').length === 2");
+        browser
+            .until("location.pathname === '/' && document.querySelectorAll('tbody tr .letter').length === 2");
         look(&browser, &axe, &format!("{language}-both-over"), &mut found);
-        let pages = browser.value("[...document.querySelectorAll('tbody td:first-child a')].map((one) => one.href)");
+        let pages =
+            browser.value("[...document.querySelectorAll('tbody td:first-child a')].map((one) => one.href)");
         for page in pages.as_array().unwrap() {
             browser.open(&format!("{}table", page.as_str().unwrap()));
             let kind = browser.text("location.pathname").replace('/', "-");

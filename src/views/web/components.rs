@@ -162,8 +162,10 @@ mod tests {
 
     /// All components, for whoever changes one.
     fn gallery() -> Markup {
-        let icons = [Icon::Home, Icon::Engines, Icon::Events, Icon::Study, Icon::Jobs, Icon::Settings, Icon::Add];
-        let moods = [(Mood::Good, "plays"), (Mood::Bad, "faulty"), (Mood::Wait, "waits"), (Mood::Rest, "over")];
+        let icons =
+            [Icon::Home, Icon::Engines, Icon::Events, Icon::Study, Icon::Jobs, Icon::Settings, Icon::Add];
+        let moods =
+            [(Mood::Good, "plays"), (Mood::Bad, "faulty"), (Mood::Wait, "waits"), (Mood::Rest, "over")];
         html! { main {
             h1 { "Components" }
             p { @for one in icons { (icon(one)) " " } @for name in ["a", "bonanza", "Suisho", "水匠", "gps", "tanuki"] { (letter(name)) " " } }
@@ -191,7 +193,9 @@ mod tests {
         for class in ["state good", "alert bad", "empty", "menu", "letter", "pick", "tab", "wrong", "sheet"] {
             assert!(page.contains(class), "{class}");
         }
-        let Some(directory) = std::env::var_os("RENMEI_SCREENSHOTS").map(std::path::PathBuf::from) else { return };
+        let Some(directory) = std::env::var_os("RENMEI_SCREENSHOTS").map(std::path::PathBuf::from) else {
+            return;
+        };
         for theme in ["light", "dark"] {
             let style = crate::assets::style(theme);
             let file = directory.join(format!("components-{theme}.html"));

@@ -64,7 +64,11 @@ fn opponents(history: &EventHistory, stage: &StageTable, line: &StageRow) -> Opt
     let report = Some(&history.report).filter(|report| report.stages.len() == 1)?;
     let (buchholz, value) = line.row.tie_breaks.iter().find(|(rule, _)| *rule == TieBreak::Buchholz)?;
     let points = |line: &StageRow| line.row.points.to_string();
-    let met = report.pairs.iter().filter(|pair| pair.games > 0).filter_map(|pair| Some(pair.seen_by(&line.name)?.0));
+    let met = report
+        .pairs
+        .iter()
+        .filter(|pair| pair.games > 0)
+        .filter_map(|pair| Some(pair.seen_by(&line.name)?.0));
     let met: Vec<&StageRow> =
         met.filter_map(|name| stage.table.iter().find(|other| other.name == name)).collect();
     let sum: f64 = met.iter().filter_map(|other| points(other).parse::<f64>().ok()).sum();
