@@ -556,6 +556,16 @@ fn engines_whose_programs_are_gone_are_replaced_and_taken_out_of_an_event_with_g
     assert!(results.contains("| new |"), "{results}");
     let page = open.get("/events/change?event=cup");
     assert!(page.contains("replaced by new") && page.contains("plays no more"), "{page}");
+
+    // The bracket of a knock-out is drawn at its start: nobody takes a place in it, and its file stays as it was.
+    let mut fields = vec![("kind", "knock-out"), ("name", "bout"), ("max_moves", "40"), ("do", "begin")];
+    fields.extend(["a", "d"].map(|name| ("engine", name)));
+    assert_eq!(open.send("/new/event", &fields), "/");
+    until("its end", || open.state("bout") == "over");
+    let before = fs::read_to_string(directory.join("bout.toml")).unwrap();
+    let refused = open.post("/events/change", &[("event", "bout"), ("player:d", "by:new")]);
+    assert!(refused.status == 400 && refused.body.contains("drawn at its start"), "{}", refused.body);
+    assert_eq!(fs::read_to_string(directory.join("bout.toml")).unwrap(), before);
 }
 
 #[test]
@@ -596,7 +606,7 @@ fn an_engine_that_was_halted_is_on_the_first_page_with_what_it_did() {
     assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
     until("a halt", || open.state("cup") == "faulty");
     let home = open.get("/");
-    assert!(home.contains("`cup` is halted") && home.contains("engine `b`: "), "{home}");
+    assert!(home.contains("<code>cup</code> is halted") && home.contains("engine <code>b</code>: "), "{home}");
 }
 
 #[test]

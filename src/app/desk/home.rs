@@ -207,7 +207,8 @@ fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Events)
             @if let Some(path) = event.path.as_ref().filter(|_| event.failures > 0) {
                 p.wrong { a href={ (path) "table" } { (words.lost_by_failure(event.failures)) } }
             }
-            @for fault in &event.faults { p.wrong { (words.fault(fault)) } }
+            @for fault in &event.faults { p.wrong { (prose(&words.fault(fault))) } }
+            @if !event.faults.is_empty() { p { a.button href=(crate::change::address(&event.name)) { (words.change()) } } }
             }
             @if let Some(path) = event.path.as_ref().filter(|_| event.running > 0) { a.live.mini href=(path) data-board={ (path) "api/now" } { span.quiet { (words.now()) } } }
             (ordered(words, &event.name, &orders, &ways(words, event, door), false))
