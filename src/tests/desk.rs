@@ -329,6 +329,26 @@ fn orders_that_come_together_are_all_obeyed_and_a_form_that_is_sent_again_makes_
 }
 
 #[test]
+fn a_double_click_on_the_first_match_adds_each_engine_once_and_makes_one_match() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(open.send("/new/first", &[("submit", "clicked twice")]), "/"));
+        }
+    });
+    let engines = fs::read_to_string(directory.join("engines.toml")).unwrap();
+    assert_eq!(engines.matches("[[engines]]").count(), 2, "{engines}");
+    let events =
+        fs::read_dir(&directory).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let events: Vec<_> = events
+        .filter(|name| name.ends_with(".toml") && name != "engines.toml" && name != "hall.toml")
+        .collect();
+    assert_eq!(events.len(), 1, "{events:?}");
+}
+
+#[test]
 fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_stays() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");
@@ -536,6 +556,16 @@ fn engines_whose_programs_are_gone_are_replaced_and_taken_out_of_an_event_with_g
     assert!(results.contains("| new |"), "{results}");
     let page = open.get("/events/change?event=cup");
     assert!(page.contains("replaced by new") && page.contains("plays no more"), "{page}");
+
+    // The bracket of a knock-out is drawn at its start: nobody takes a place in it, and its file stays as it was.
+    let mut fields = vec![("kind", "knock-out"), ("name", "bout"), ("max_moves", "40"), ("do", "begin")];
+    fields.extend(["a", "d"].map(|name| ("engine", name)));
+    assert_eq!(open.send("/new/event", &fields), "/");
+    until("its end", || open.state("bout") == "over");
+    let before = fs::read_to_string(directory.join("bout.toml")).unwrap();
+    let refused = open.post("/events/change", &[("event", "bout"), ("player:d", "by:new")]);
+    assert!(refused.status == 400 && refused.body.contains("drawn at its start"), "{}", refused.body);
+    assert_eq!(fs::read_to_string(directory.join("bout.toml")).unwrap(), before);
 }
 
 #[test]
@@ -576,7 +606,7 @@ fn an_engine_that_was_halted_is_on_the_first_page_with_what_it_did() {
     assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
     until("a halt", || open.state("cup") == "faulty");
     let home = open.get("/");
-    assert!(home.contains("`cup` is halted") && home.contains("engine `b`: "), "{home}");
+    assert!(home.contains("<code>cup</code> is halted") && home.contains("engine <code>b</code>: "), "{home}");
 }
 
 #[test]

@@ -190,7 +190,8 @@ impl Desk {
         let library = Library::open(&self.0.place).map_err(refused)?;
         let text = wish.written(&shown, &library)?;
         if text != shown.text {
-            may_go_on(&compose::check(&self.0.place, &text).map_err(refused)?)?;
+            let file = self.0.place.existing(name)?;
+            may_go_on(&compose::check_as(&self.0.place, &file, &text).map_err(refused)?)?;
             self.put(name, text, wish.at_once)?;
             if shown.is_played {
                 let back = |_: &Refusal| drop(self.put(name, shown.text.clone(), None));

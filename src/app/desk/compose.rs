@@ -251,9 +251,13 @@ fn head(kind: Kind, fields: &Fields) -> String {
     text
 }
 
-/// Everything that is wrong with a text as the event of a file in the directory.
+/// Everything that is wrong with a text as the event of a new file in the directory.
 pub fn check(place: &Place, text: &str) -> Result<Event, Faults> {
-    let file = Path::new("event.toml");
+    check_as(place, Path::new("event.toml"), text)
+}
+
+/// The same for a file of this name, by which the event and its database are called where the text does not name them.
+pub fn check_as(place: &Place, file: &Path, text: &str) -> Result<Event, Faults> {
     let unreadable = |error: std::io::Error| Faults::of_file(file, error.to_string());
     let environment = Environment::here(place.directory()).map_err(unreadable)?;
     Event::parse(text, Some(file), &environment)

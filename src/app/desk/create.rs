@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use plan::{Event, Faults, LibraryEngine};
 use std::collections::{BTreeSet, VecDeque};
 use web::{
-    components::{icon, letter},
+    components::{icon, letter, prose},
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -34,7 +34,7 @@ pub(crate) fn kinds(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Re
     fields_of(&desk.0.place, from)?;
     let like = if from.is_empty() { String::new() } else { format!("&from={}", percent(from)) };
     let content = html! {
-        h1 { (words.new_event()) @if !from.is_empty() { ": " (words.like_event(from)) } }
+        h1 { (words.new_event()) @if !from.is_empty() { ": " (prose(&words.like_event(from))) } }
         @if !from.is_empty() { p { a href={ "/events/text?event=" (percent(from)) } { (words.same_file_again()) } } }
         (cards(words, Kind::ALL, &like))
         h2 { (words.like_a_real_event()) }
@@ -252,10 +252,11 @@ fn page(words: Language, desk: &Desk, form: &Form, event: Option<&Event>) -> Pag
                 button name="do" value="keep" { (words.keep_for_later()) }
                 button.quiet name="do" value="show" { (words.show_text()) }
             }
-        } aside id="summary" data-from="/new/summary" role="status" { (forecast(words, desk, event)) } }
+        } @if !kind.is_hosted() { aside id="summary" data-from="/new/summary" role="status" { (forecast(words, desk, event)) } } }
         @if let Some((text, event)) = &form.made { (by_hand(words, text, event.as_ref().err())) }
     };
-    Page::new(title, "/", content).with(&["summary.js"])
+    let page = Page::new(title, "/", content);
+    if kind.is_hosted() { page } else { page.with(&["times.js", "summary.js"]) }
 }
 
 fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
@@ -332,7 +333,7 @@ fn pair(words: Language, form: &Form, kind: Kind) -> Markup {
 /// Engines that were chosen and are not here.
 fn missing(words: Language, form: &Form, chosen: &[&str]) -> Markup {
     html! { @for name in chosen.iter().filter(|name| offered(form).all(|engine| engine.plan.name != **name)) {
-        em.wrong role="alert" { (words.copied_engine_missing(name)) }
+        em.wrong role="alert" { (prose(&words.copied_engine_missing(name))) }
     } }
 }
 

@@ -148,8 +148,8 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
         a.crumb href="/engines" { (words.engines()) " ›" }
         div.top { (letter(&name)) h1 { (name) } }
         (confirmed(words, done.as_ref()))
-        (introduced(words, &engine, &said))
-        form.order method="post" action="/engine" {
+        @if let Err(why) = &said { p role="alert" { (words.engine_says_nothing()) } pre { (words.fault(why)) } }
+        div.form { form.order method="post" action="/engine" {
             input type="hidden" name="engine" value=(name);
             input type="hidden" name="version" value=(version);
             // What the return key does.
@@ -161,19 +161,15 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
                 Err(_) => (options::form(words, &[], &engine.plan.options)),
             }
             p.buttons.kept { button.main { (words.save()) } }
-        }
-        form.order method="post" action="/engines/order" {
-            input type="hidden" name="engine" value=(name);
-            p.buttons {
-                button name="order" value="copy" { (words.copy()) }
-                button.danger name="order" value="remove" { (words.remove_from_library()) }
+        } aside.sheet {
+            (introduced(words, &engine, &said))
+            (checked(words, &desk, &name))
+            form.order method="post" action="/engines/order" {
+                input type="hidden" name="engine" value=(name);
+                p.buttons { button name="order" value="copy" { (words.copy()) } }
+                details { summary { (words.remove_from_library()) } p { (words.what_removing_does()) } button.danger name="order" value="remove" { (words.remove_from_library()) } }
             }
-        }
-        form.order method="post" action="/engine/check" {
-            input type="hidden" name="engine" value=(name);
-            p { (words.what_check_does()) }
-            p.buttons { button { (words.check_engine()) } }
-        }
+        } }
     };
     Ok(Page::new(name, "/engines", content).with(&["options.js"]))
 }
@@ -188,8 +184,18 @@ fn introduced(words: Language, engine: &LibraryEngine, said: &Result<Handshake, 
                 @if let Some(author) = &said.author { dt { (words.author()) } dd { (author) } }
             }
         }
-        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (words.fault(why)) } }
     }
+}
+
+/// The order of a check, and how the last one went.
+fn checked(words: Language, desk: &Desk, name: &str) -> Markup {
+    let last = desk.0.jobs.latest(&crate::check::title(name));
+    html! { form.order method="post" action="/engine/check" {
+        input type="hidden" name="engine" value=(name);
+        @if let Some((path, stand)) = last { p { a href=(path) { (words.last_check()) } ": " (stand.text(words)) } }
+        p.quiet { (words.what_check_does()) }
+        p.buttons { button { (words.check_engine()) } }
+    } }
 }
 
 fn own_fields(words: Language, engine: &LibraryEngine) -> Markup {
@@ -210,6 +216,9 @@ fn own_fields(words: Language, engine: &LibraryEngine) -> Markup {
 /// Saves the form of an engine.
 pub(crate) fn save(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
     let known = fields.text("engine");
+    if !fields.is("name") && !options::are_sent(&fields) {
+        return Err(Refusal::bad(|language| language.empty_field("name")));
+    }
     let declared = desk.look_at(known)?.said.map(|said| said.options).unwrap_or_default();
     let (reset, choice) = (fields.text("reset").to_owned(), fields.text("choose").to_owned());
     let fields = if reset.is_empty() { fields } else { options::reset(fields, &declared, &reset) };

@@ -14,7 +14,7 @@ use std::{
 };
 use web::{
     Made,
-    components::{Icon, Mood, alert, empty, icon, letter, state},
+    components::{Icon, Mood, alert, empty, icon, letter, prose, state},
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
@@ -63,7 +63,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         }
         (confirmed(words, done.as_ref()))
         @match &engines {
-            Err(faults) => (alert(Mood::Bad, &html! { p { (words.library_is_faulty()) } pre.faults { (words.fault(faults)) } })),
+            Err(faults) => (alert(Mood::Bad, &html! { p { (prose(words.library_is_faulty())) } pre.faults { (words.fault(faults)) } })),
             Ok(engines) if engines.is_empty() => (empty(words.no_engine_yet(), words.first_add_engines(), &Markup::default())),
             Ok(engines) => (table(words, engines, &query, &ratings)),
         }

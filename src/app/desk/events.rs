@@ -18,7 +18,7 @@ use std::{
 };
 use tokio::runtime::Handle;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
-use web::{Listing, layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{Listing, components::prose, layout::Page, refusals::Refusal, visitor::Visitor};
 use words::{Language, Message};
 
 /// Longest wait for an event to be on the list, or off it.
@@ -212,7 +212,7 @@ pub(crate) async fn order(
 fn ask(words: Language, name: &str) -> Page {
     let content = html! {
         h1 { (words.delete()) ": " (name) }
-        p { (words.what_delete_does()) }
+        p { (prose(words.what_delete_does())) }
         form.order method="post" action="/events/order" {
             input type="hidden" name="event" value=(name);
             input type="hidden" name="sure" value="1";

@@ -22,6 +22,7 @@ use toml_edit::{Array, DocumentMut, Value};
 use web::{
     Registers,
     arbiter::{Entrance, Games, settings},
+    components::prose,
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -263,7 +264,7 @@ impl House {
         let ready = || engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none());
         html! { @if is_possible && ready().next().is_some() {
             h2 { (words.test_game()) }
-            p { (words.what_test_game_does(TESTER)) }
+            p { (prose(&words.what_test_game_does(TESTER))) }
             form.order.line method="post" action="/guests" {
                 input type="hidden" name="event" value=(event);
                 input type="hidden" name="game" value=(asked);
@@ -289,7 +290,7 @@ impl House {
         html! {
             h2 { (words.lines_for_guests()) @if issued.is_some() { ": " (name) } }
             @if issued.is_some() { p.done role="status" { (words.password_is_shown_once()) } }
-            @if at.is_some_and(|at| at.ip().is_loopback()) { p { (words.only_this_machine_comes_in()) } }
+            @if at.is_some_and(|at| at.ip().is_loopback()) { p { (prose(words.only_this_machine_comes_in())) } }
             @if self.is_league() { p { (words.game_names()) } }
             (settings(words, (&host, &port), name, &password))
         }

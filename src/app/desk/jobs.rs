@@ -187,6 +187,13 @@ impl Jobs {
         job
     }
 
+    /// The page of the latest work of this title, and where that is.
+    pub fn latest(&self, title: &Message) -> Option<(String, Message)> {
+        let all = self.all.lock();
+        let job = all.iter().rev().find(|job| job.title == *title)?;
+        Some((job.path(), Message::of(|words| job.stand(words))))
+    }
+
     fn find(&self, number: &str) -> Result<Arc<Job>, Refusal> {
         let found = self.all.lock().iter().find(|job| job.number.to_string() == number).cloned();
         found.ok_or_else(|| Refusal::bad(Language::no_such_job))
@@ -408,6 +415,7 @@ mod tests {
         let again = again.unwrap();
         let first = again.find("1").unwrap();
         assert_eq!((first.path(), first.title.text(Language::Japanese)), (ended, "gps の検査"));
+        assert_eq!(again.latest(&title("").0).map(|(path, _)| path), Some("/job?number=2".to_owned()));
         assert_eq!((first.course.lock().found)(Language::Japanese).into_string(), "<b>エンジン</b>");
         let second = again.find("2").unwrap();
         assert_eq!(second.stand(Language::English), Language::English.job_failed());

@@ -91,6 +91,11 @@ fn default(kind: &OptionKind) -> String {
     }
 }
 
+/// True if a form has options.
+pub fn are_sent(fields: &Fields) -> bool {
+    fields.beginning(HEAD).next().is_some()
+}
+
 /// The fields with an option as the engine has it.
 pub fn reset(fields: Fields, declared: &[OptionDecl], name: &str) -> Fields {
     let option = declared.iter().find(|option| option.name == name);

@@ -188,6 +188,8 @@ messages! {
     check_engine: "Check it" = "検査する";
     what_check_does: "The check puts the engine through what a tournament asks of it, and takes a minute or two." =
         "大会で求められる動作を一通り確かめます。1〜2分かかります。";
+    last_check: "Last check" = "前回の検査";
+    what_removing_does: "Events keep their own copy of it, and its program stays." = "大会の設定とプログラムは残ります。";
     check_of(name: &str): "Check of {name}" = "{name} の検査";
     check_ended(faults: usize, warnings: usize): "Faults: {faults}. Warnings: {warnings}." = "不具合：{faults}、警告：{warnings}";
     verdict_pass: "pass" = "合格";

@@ -138,7 +138,7 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
                 "document.querySelector('[name=\"option:Seed\"]').value = '2'",
                 &serde_json::Value::Null,
             );
-            submit(&browser, "form[action=\"/engine\"] button");
+            submit(&browser, "form[action=\"/engine\"] .kept button");
         }
         submit(&browser, "form[action=\"/engine/check\"] button");
         ended(&browser);

@@ -167,7 +167,7 @@ pub fn digest(history: &EventHistory, words: Language) -> Markup {
     let (most, lines, faults) = DIGEST;
     let knockout = report.stages.last().filter(|stage| !stage.advances.is_empty());
     let is_met = report.pairs.len() > 1 && report.standings.len() <= most && knockout.is_none();
-    let is_timed = report.sprt.is_some() && history.usage.iter().any(|usage| usage.charged > 0);
+    let is_timed = report.sprt.is_some() && history.usage.iter().any(|usage| usage.moves > 0);
     html! {
         @if let Some(stage) = knockout {
             h2 { (words.who_goes_on()) }
