@@ -32,7 +32,8 @@ pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
     let known = desk.studied(&fields).map(|studied| studied.position_at(studied.at));
     let position = known.unwrap_or_else(|_| rsshogi::board::hirate_position());
     let sfen = position.to_sfen(Some(1));
-    let starts = HANDICAPS.iter().zip(ENGLISH).map(|(named, english)| (named.sfen, words.pick(english, named.kif)));
+    let starts =
+        HANDICAPS.iter().zip(ENGLISH).map(|(named, english)| (named.sfen, words.pick(english, named.kif)));
     let content = html! {
         a.crumb href="/study" { (words.study()) " ›" }
         div.top { h1 { (words.edit_position()) } }

@@ -13,6 +13,9 @@ use std::ops::ControlFlow;
 use web::{STUDY_PAGE, layout::percent, refusals::Refusal};
 use words::Language;
 
+/// Most moves of a line that is shown.
+const LONGEST: usize = 4096;
+
 /// Where a game that is studied comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -145,12 +148,7 @@ fn can_be_played(position: &Position) -> bool {
 }
 
 impl Studied {
-    fn new(
-        source: Source,
-        mut record: GameRecord,
-        has_next: bool,
-        branch: Branch,
-    ) -> Result<Self, Refusal> {
+    fn new(source: Source, mut record: GameRecord, has_next: bool, branch: Branch) -> Result<Self, Refusal> {
         let left = record.line(branch.line);
         let from = branch.from.min(left.plies.len());
         let tried = tried(&left, from, &branch.moves)?;
@@ -162,12 +160,16 @@ impl Studied {
                 0
             }
             false => {
-                let variation = Variation { parent: branch.line, ply: from + 1, plies: tried, ..Variation::default() };
+                let variation =
+                    Variation { parent: branch.line, ply: from + 1, plies: tried, ..Variation::default() };
                 record.variations.push(variation);
                 record.variations.len()
             }
         };
         let (shown, branch) = (record.line(line), Branch { from, ..branch });
+        if shown.plies.len() > LONGEST {
+            return Err(Refusal::bad(|words| words.too_many_moves(LONGEST)));
+        }
         Ok(Self { source, record, branch, line, shown, at: 0, has_next })
     }
 
@@ -283,7 +285,8 @@ impl Studied {
 
     /// A path of the desk with fields in its query.
     pub fn query(&self, path: &str, fields: &[(&'static str, String)]) -> String {
-        let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", percent(value))).collect();
+        let fields: Vec<_> =
+            fields.iter().map(|(name, value)| format!("{name}={}", percent(value))).collect();
         format!("{path}?{}", fields.join("&"))
     }
 
@@ -298,7 +301,10 @@ impl Studied {
             Source::Event(name, game) => format!("{}-{game}", notation::file_name(name)),
             Source::File(key, number) => {
                 let name = key.rsplit('/').next().unwrap_or(key);
-                format!("{}-{number}", notation::file_name(name.rsplit_once('.').map_or(name, |(stem, _)| stem)))
+                format!(
+                    "{}-{number}",
+                    notation::file_name(name.rsplit_once('.').map_or(name, |(stem, _)| stem))
+                )
             }
             Source::Position(_) => "board".to_owned(),
         }
@@ -363,7 +369,9 @@ mod tests {
     #[test]
     fn a_position_that_cannot_arise_is_none() {
         rsshogi::board::init();
-        for text in ["", "startpos", "7g7f 3c3d", "4k4/9/9/9/9/9/9/9/4K4 b 2P 1", "4k4/9/4P4/9/9/9/9/9/9 b G 1"] {
+        for text in
+            ["", "startpos", "7g7f 3c3d", "4k4/9/9/9/9/9/9/9/4K4 b 2P 1", "4k4/9/4P4/9/9/9/9/9/9 b G 1"]
+        {
             assert!(of_position(text).is_some(), "{text}");
         }
         for text in [

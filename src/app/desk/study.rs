@@ -268,7 +268,8 @@ pub(crate) fn import(Asked { desk, fields, .. }: Asked) -> Result<Response, Refu
         (_, key) => (vec![key.to_owned()], key.rsplit('/').next().unwrap_or(key).to_owned()),
     };
     let file = |key: &String| place.shelved(key).filter(|file| is_record(key) && file.is_file());
-    let files = keys.iter().map(|key| file(key).ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(key))));
+    let files =
+        keys.iter().map(|key| file(key).ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(key))));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     let into = format!("{SHELF}/{name}.db");
     let database = place.shelved(&into).ok_or_else(|| Refusal::bad(Language::no_file))?;

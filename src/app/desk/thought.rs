@@ -76,8 +76,10 @@ pub(crate) fn begin(Asked { desk, fields, .. }: Asked) -> Result<Response, Refus
     let seconds = fields.text("seconds").parse().ok().filter(|seconds| SECONDS.contains(seconds));
     let seconds = seconds.ok_or_else(|| Refusal::bad(Language::thinking_time_is_a_choice))?;
     let engine = desk.searcher(fields.text("engine"))?.0.as_ref().clone();
-    let (title, terms) =
-        (Message::of(|words| words.thoughts_of(&engine.name)), format!("{} {kind} {seconds}", studied.argument()));
+    let (title, terms) = (
+        Message::of(|words| words.thoughts_of(&engine.name)),
+        format!("{} {kind} {seconds}", studied.argument()),
+    );
     let (time, mate, is_modest) = (Duration::from_secs(seconds), kind == "mate", desk.0.list.plays());
     let question = Question { engine, studied, mate, time, is_modest };
     let job = desk.0.jobs.ask((title, terms), &back, move |job| consider(job, question))?;
@@ -131,10 +133,12 @@ impl Question {
         }
         talk.ready(limits.ready).await?;
         talk.infos.clear();
-        let go = if self.mate { format!("go mate {}", self.time.as_millis()) } else { "go infinite".to_owned() };
+        let go =
+            if self.mate { format!("go mate {}", self.time.as_millis()) } else { "go infinite".to_owned() };
         let asked = talk.send(&["usinewgame", &format!("position {}", self.studied.argument()), &go]);
         let end = asked + self.time;
-        let is_answer = |line: &EngineLine| matches!(line, EngineLine::BestMove { .. } | EngineLine::Checkmate(_));
+        let is_answer =
+            |line: &EngineLine| matches!(line, EngineLine::BestMove { .. } | EngineLine::Checkmate(_));
         loop {
             let heard = talk.wait(end.min(Instant::now() + GLANCE), is_answer).await;
             self.note(mem::take(&mut talk.infos), known);
@@ -157,7 +161,8 @@ impl Question {
     fn options(&self, declared: &[String]) -> Vec<(String, String)> {
         let own = self.engine.options.iter().cloned();
         let several = (!self.mate).then(|| ("MultiPV".to_owned(), LINES.to_string()));
-        let alone = THREADS.map(|name| (name.to_owned(), "1".to_owned())).into_iter().filter(|_| self.is_modest);
+        let alone =
+            THREADS.map(|name| (name.to_owned(), "1".to_owned())).into_iter().filter(|_| self.is_modest);
         own.chain(several.into_iter().chain(alone).filter(|(name, _)| declared.contains(name))).collect()
     }
 
@@ -260,5 +265,8 @@ fn drawn(words: Language, known: &Known, studied: &Studied) -> Markup {
 fn large(number: u64) -> String {
     let scale = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
     let found = scale.into_iter().find(|(size, _)| number >= *size);
-    found.map_or_else(|| number.to_string(), |(size, letter)| format!("{:.1}{letter}", number as f64 / size as f64))
+    found.map_or_else(
+        || number.to_string(),
+        |(size, letter)| format!("{:.1}{letter}", number as f64 / size as f64),
+    )
 }

@@ -1,8 +1,6 @@
 //! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
 
-use notation::usi::{
-    BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine,
-};
+use notation::usi::{BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine};
 use plan::{EnginePlan, ScoreView};
 use referee::{
     Color, Outcome,

@@ -5,8 +5,10 @@ use crate::{
     game::Game,
     parts::{data, to_json},
 };
+use journal::FullGame;
 use maud::{Markup, PreEscaped, html};
 use notation::record::GameRecord;
+use referee::clock::TimeControl;
 use rsshogi::{
     board::Position,
     types::{Color, HandPiece, Move, PieceType, Square},
@@ -105,7 +107,8 @@ fn drawn_arrow(mover: Color, mv: Move) -> Markup {
         format!("{x:.1} {y:.1}")
     };
     let neck = length - 16.0;
-    let outline = [(0.0, 3.0), (neck, 4.0), (neck, 11.0), (length, 0.0), (neck, -11.0), (neck, -4.0), (0.0, -3.0)];
+    let outline =
+        [(0.0, 3.0), (neck, 4.0), (neck, 11.0), (length, 0.0), (neck, -11.0), (neck, -4.0), (0.0, -3.0)];
     let path = outline.map(|(along, beside)| at(along, beside)).join("L");
     html! { path.arrow d={ "M" (path) "Z" } {} }
 }
@@ -126,6 +129,12 @@ pub fn line_of_play(line: &GameRecord, names: [String; 2]) -> Markup {
     data(&Shown { now: journal::now(), game: Game::of_record(line, names), comments })
 }
 
+/// A game with its clocks, for the script of its page.
+pub fn game(game: &FullGame, times: [TimeControl; 2]) -> Markup {
+    let names = [game.row.black.clone(), game.row.white.clone()];
+    data(&Shown { now: journal::now(), game: Game::stored(game, names, times), comments: vec![] })
+}
+
 /// Moves in USI as JSON.
 pub fn moves(moves: &[String]) -> Markup {
     PreEscaped(to_json(&moves))
@@ -141,10 +150,15 @@ mod tests {
         let position = Position::from_sfen("4k4/9/9/9/4+R4/9/9/9/4K4 b 2Pg 1").unwrap();
         let usi = |text: &str| Move::from_usi(text).unwrap();
         let picture = drawn(&position, Some(usi("5f5e")), Some(usi("P*5b"))).into_string();
-        for part in ["玉", "王", "龍", "金", "<text class=\"count\" x=\"364\"", "class=\"red\"", "class=\"arrow\""] {
+        for part in
+            ["玉", "王", "龍", "金", "<text class=\"count\" x=\"364\"", "class=\"red\"", "class=\"arrow\""]
+        {
             assert!(picture.contains(part), "{part}: {picture}");
         }
-        assert_eq!((picture.matches("class=\"piece\"").count(), picture.matches("class=\"last\"").count()), (5, 1));
+        assert_eq!(
+            (picture.matches("class=\"piece\"").count(), picture.matches("class=\"last\"").count()),
+            (5, 1)
+        );
         let drop = drawn(&position, Some(usi("P*5b")), None).into_string();
         assert!(!drop.contains("class=\"from\"") && !drop.contains("arrow"), "{drop}");
     }
