@@ -51,7 +51,7 @@ impl Kind {
     }
 
     /// The format of `[event]`.
-    fn format(self) -> &'static str {
+    pub fn format(self) -> &'static str {
         match self {
             Self::Match | Self::League => "round-robin",
             other => other.word(),

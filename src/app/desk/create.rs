@@ -160,7 +160,13 @@ impl Desk {
     }
 
     /// Writes a new event, which begins at once or waits; returns its name. A form that is sent twice makes it once.
-    fn create(&self, form: &Fields, title: &str, text: &str, begins: bool) -> Result<String, Refusal> {
+    pub(crate) fn create(
+        &self,
+        form: &Fields,
+        title: &str,
+        text: &str,
+        begins: bool,
+    ) -> Result<String, Refusal> {
         let place = &self.0.place;
         let _alone = place.alone();
         if let Some(name) = self.0.submits.made_by(form.text("submit")) {

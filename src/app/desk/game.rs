@@ -55,7 +55,7 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
         div.halves.from-here { (orders(words, &studied, &engines)) }
         (board::line_of_play(&studied.shown, names(words, &studied)))
     };
-    Ok(Page::new(title, "/study", content).with(&["board.js", "viewer.js", "live.js", "study.js"]))
+    Ok(Page::new(title, "/study", content).with(&["board.js", "viewer.js", "live.js", "hand.js", "study.js"]))
 }
 
 fn names(words: Language, studied: &Studied) -> [String; 2] {
@@ -141,7 +141,7 @@ fn board_side(words: Language, studied: &Studied, best: Option<&str>) -> Markup 
 }
 
 /// A legal move of the position as people read it.
-fn one_spelled(studied: &Studied, mv: &str) -> String {
+pub(crate) fn one_spelled(studied: &Studied, mv: &str) -> String {
     let mut record = studied.before();
     record.plies.extend(Move::from_usi(mv).map(record::Ply::from));
     record::spelled_moves(&record, studied.at).ok().and_then(|mut moves| moves.pop()).unwrap_or_default()
@@ -152,7 +152,7 @@ fn think(words: Language, studied: &Studied, engines: &[LibraryEngine], job: &st
     html! { form.order.line id="think" method="post" action="/study/think" {
         (hidden(studied))
         input type="hidden" name="job" value=(job);
-        (choice(words, "engine", engines, Some(words.own_engine()), 0))
+        (choice((words.engine(), "engine"), engines, Some(words.own_engine()), 0))
         label.seconds { span { (words.thinking_time()) } select name="seconds" { @for seconds in SECONDS { option value=(seconds) { (words.seconds(seconds)) } } } }
         p.buttons {
             button.main name="do" value="search" { (words.analyze_here()) }
@@ -175,11 +175,10 @@ fn moves(studied: &Studied) -> Markup {
 fn variations(words: Language, studied: &Studied) -> Markup {
     let lines = studied.record.variations.len();
     let first = |line: usize| {
-        let variation = &studied.record.variations[line - 1];
-        let spelled =
-            record::spelled_moves(&studied.record.line(line), variation.ply - 1).unwrap_or_default();
-        let more = if spelled.len() > SHOWN { " …" } else { "" };
-        spelled.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ") + more
+        let (at, mut own) = (studied.record.variations[line - 1].ply, studied.record.line(line));
+        let more = if own.plies.len() >= at + SHOWN { " …" } else { "" };
+        own.plies.truncate(at - 1 + SHOWN);
+        record::spelled_moves(&own, at - 1).unwrap_or_default().join(" ") + more
     };
     html! { @if lines > 0 { h2 { (words.variations()) } ul.variations {
         li { a href=(studied.address_of(0)) aria-current=[(studied.line == 0).then_some("true")] { (words.main_line()) } }
@@ -195,10 +194,11 @@ fn variations(words: Language, studied: &Studied) -> Markup {
 /// What can be begun from the position.
 fn orders(words: Language, studied: &Studied, engines: &[LibraryEngine]) -> Markup {
     html! {
+        (crate::play::form(words, studied, engines))
         form.order method="post" action="/study/play" {
             fieldset { legend { (words.play_from_here()) }
                 (hidden(studied))
-                @for at in [0, 1] { (choice(words, "engine", engines, None, at)) }
+                @for (at, label) in [words.one_engine(), words.other_engine()].into_iter().enumerate() { (choice((label, "engine"), engines, None, at)) }
                 p.buttons { button { (words.play_from_here()) } button formaction="/study/find" { (words.find_position()) } }
             }
         }
@@ -214,14 +214,13 @@ fn orders(words: Language, studied: &Studied, engines: &[LibraryEngine]) -> Mark
 
 /// A choice of an engine of the library: its place in the list is preset, and `usual` stands before all of them.
 pub(crate) fn choice(
-    words: Language,
-    field: &str,
+    (label, field): (&str, &str),
     engines: &[LibraryEngine],
     usual: Option<&str>,
     at: usize,
 ) -> Markup {
     let offered = engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none());
-    html! { label { span { (words.engine()) } select name=(field) {
+    html! { label { span { (label) } select name=(field) {
         @if let Some(usual) = usual { option value="" { (usual) } }
         @for (place, engine) in offered.enumerate() {
             option value=(engine.plan.name) selected[usual.is_none() && place == at] { (engine.plan.name) }

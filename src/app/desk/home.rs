@@ -110,6 +110,9 @@ type Door = (&'static str, Phrase);
 fn door(place: &Place, event: &str) -> Option<Door> {
     let text = plan::text_of(&place.file(event)?).ok()?;
     let document: DocumentMut = text.parse().ok()?;
+    if text.contains(&format!("args = [\"{}\"", crate::person::COMMAND)) {
+        return Some(("/play", Language::board));
+    }
     let doors: [(&str, Door); 2] =
         [("serve", ("/guests", Language::guests)), ("floodgate", (SEAT, Language::on_the_server))];
     doors.into_iter().find(|(table, _)| document.contains_key(table)).map(|(_, door)| door)

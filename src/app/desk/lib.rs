@@ -29,7 +29,9 @@ mod hosted;
 mod jobs;
 mod library;
 mod options;
+pub mod person;
 mod place;
+mod play;
 mod publish;
 mod searches;
 mod seat;
@@ -193,6 +195,9 @@ impl Desk {
             .route("/study/thoughts", get(jobs::look))
             .route("/study/play", post(game::play))
             .route("/study/analyze", post(searches::analyze))
+            .route("/play", get(play::page).merge(post(play::begin)))
+            .route("/play/now", get(play::now))
+            .route("/play/move", post(play::play))
             .route("/jobs", get(jobs::list))
             .route("/job", get(jobs::page))
             .route("/job/stop", post(jobs::stop))

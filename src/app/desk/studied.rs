@@ -13,6 +13,9 @@ use std::ops::ControlFlow;
 use web::{STUDY_PAGE, layout::percent, refusals::Refusal};
 use words::Language;
 
+/// Most moves of a line that is shown.
+const LONGEST: usize = 4096;
+
 /// Where a game that is studied comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -164,6 +167,9 @@ impl Studied {
             }
         };
         let (shown, branch) = (record.line(line), Branch { from, ..branch });
+        if shown.plies.len() > LONGEST {
+            return Err(Refusal::bad(|words| words.too_many_moves(LONGEST)));
+        }
         Ok(Self { source, record, branch, line, shown, at: 0, has_next })
     }
 

@@ -53,6 +53,7 @@ messages! {
     all_games_by_rating: "Over all events:" = "全大会:";
     position_to_find: "A position in all games: SFEN, or moves in USI such as `7g7f 3c3d`" = "全対局から局面検索：SFEN、または `7g7f 3c3d` のようなUSIの指し手";
     not_a_position: "this is no position: give SFEN of one that can arise in a game, or legal moves in USI" = "局面として読めません。対局で現れうる局面のSFENか、合法なUSIの指し手を入力してください。";
+    too_many_moves(most: usize): "a board shows games of {most} moves at most" = "盤面に表示できるのは{most}手までです。";
     not_a_legal_move(word: &str): "`{word}` is no legal move here" = "`{word}` はこの局面で指せる手ではありません。";
     file: "File" = "ファイル";
     what_is_taken_in(most: usize): "CSA, KIF, KI2, JKF, USI, or a database of Renmei, up to {most} MiB. A file that is there stays as it is." =
@@ -118,6 +119,26 @@ messages! {
     engine_declares: "The engine declares a win." = "エンジンは入玉宣言をします。";
     depth_of(depth: u32): "depth {depth}" = "深さ{depth}";
     nodes_of(nodes: &str): "{nodes} nodes" = "{nodes}ノード";
+
+    // A game of the person at the browser.
+    play_against_engine: "Play against an engine" = "エンジンと対局する";
+    your_side: "You are" = "あなたの手番";
+    seconds_after_them: "Seconds for a move afterwards" = "その後の1手の秒数";
+    begin_game: "Begin the game" = "対局開始";
+    you: "You" = "あなた";
+    game_against(engine: &str): "You and {engine}" = "あなたと{engine}";
+    nobody_plays_here: "nobody plays by hand in this event" = "この大会には人の対局者がいません。";
+    game_is_awaited: "The game begins as soon as there is a place for it." = "空きができしだい対局が始まります。";
+    your_turn: "your turn" = "あなたの手番です";
+    opponent_thinks: "the engine thinks" = "エンジンの考慮中です";
+    not_your_turn: "the game has gone on meanwhile, or it is not your turn: look at the board again" = "対局が進んだか、あなたの手番ではありません。盤面をもう一度確認してください。";
+    you_won: "you won" = "あなたの勝ち";
+    you_lost: "you lost" = "あなたの負け";
+    play_move: "Play it" = "指す";
+    resign_game: "Resign" = "投了";
+    study_this_game: "Study this game" = "この対局を研究";
+    kept_like_every_game: "Choose a piece, then its square. The game is refereed and kept like every game; your clock runs while you think, also when this page is closed." =
+        "駒を選び、移動先を選んでください。対局は通常の対局と同じく審判され保存されます。ページを閉じても持ち時間は減ります。";
 
     // The editor of positions.
     position_in_sfen: "Position as SFEN" = "局面（SFEN）";

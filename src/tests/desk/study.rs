@@ -183,7 +183,15 @@ fn a_position_is_edited_tried_on_thought_about_copied_and_kept() {
         open.get(asked.location().unwrap()).contains("class=\"arrow\""),
         "the board shows it without a script"
     );
-    assert!(ask(&[("do", "mate")]).location().is_some());
+    let asked = ask(&[("position", "8k/9/7P1/9/9/9/9/9/4K4 b 2G 1"), ("do", "mate")]);
+    let number = asked.location().unwrap().split_once("&job=").unwrap().1.to_owned();
+    let page = job(&open, &format!("/study/thoughts?number={number}"), "data-ended");
+    assert!(page.contains("Mate in 3"), "{page}");
+
+    let long = "2h3h 8b7b 3h2h 7b8b ".repeat(1100);
+    assert_eq!(upload(&open, "long.usi", &format!("startpos moves {long}\n")).status, 303);
+    let answer = open.ask("GET", "/study/game?file=study/long.usi", &[], "");
+    assert!(answer.status == 400 && answer.body.contains("4096 moves at most"), "{}", answer.status);
 
     // What strangers could send.
     for fields in [
@@ -210,6 +218,60 @@ fn a_position_is_edited_tried_on_thought_about_copied_and_kept() {
     assert_eq!(statuses.last(), Some(&409), "engines that think at once are bounded: {statuses:?}");
     let jobs = open.get("/jobs");
     assert!(jobs.contains("renmei-pairwise thinks"), "{jobs}");
+}
+
+#[test]
+fn a_person_plays_an_engine_from_any_position_and_the_game_is_kept_like_every_other() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    let game = |fields: &[(&str, &str)]| {
+        let usual = [("opponent", ""), ("minutes", "10"), ("manner", "byoyomi"), ("amount", "60")];
+        open.post("/play", &[fields, &usual].concat())
+    };
+    let mate = ("position", "7k1/9/7G1/9/9/9/9/9/4K4 b G 1");
+    assert_eq!(game(&[mate, ("side", "nobody")]).status, 400);
+    assert_eq!(game(&[mate, ("side", "black"), ("amount", "a while")]).status, 400);
+    let begun = game(&[mate, ("side", "black")]);
+    let board = "/play?event=You-and-renmei-pairwise";
+    assert_eq!(begun.location(), Some(board), "{}", begun.body);
+    until("its turn", || open.get(board).contains("your turn"));
+    let page = open.get(board);
+    assert!(
+        page.contains("<option value=\"G*2b\">☗２二金打</option>") && page.contains("data-turn=\"yes\""),
+        "{page}"
+    );
+    assert!(open.get("/").contains(&format!("href=\"{board}\"")), "its card leads there");
+    let play = |event: &str, ply: &str, mv: &str| {
+        open.post("/play/move", &[("event", event), ("ply", ply), ("move", mv)])
+    };
+    for (event, ply, mv, status) in [
+        ("You-and-renmei-pairwise", "0", "G*1a", 400),
+        ("You-and-renmei-pairwise", "0", "quit", 400),
+        ("You-and-renmei-pairwise", "0", "G*2b\nquit", 400),
+        ("You-and-renmei-pairwise", "1", "G*2b", 409),
+        ("../You-and-renmei-pairwise", "0", "G*2b", 400),
+        ("nothing", "0", "G*2b", 400),
+    ] {
+        assert_eq!(play(event, ply, mv).status, status, "{event} {ply} {mv}");
+    }
+    let foreign = [("Origin", "http://evil.example"), ("Content-Type", "application/x-www-form-urlencoded")];
+    let stolen = open.ask("POST", "/play/move", &foreign, "event=You-and-renmei-pairwise&ply=0&move=G*2b");
+    assert_eq!(stolen.status, 403);
+    assert_eq!(play("You-and-renmei-pairwise", "0", "G*2b").location(), Some(board));
+    until("its end", || open.get(board).contains("you won"));
+    assert_eq!(play("You-and-renmei-pairwise", "0", "G*2b").status, 409, "it is over");
+    until("its event to be over", || open.state("You-and-renmei-pairwise") == "over");
+    let database = rusqlite::Connection::open(open.directory.join("You-and-renmei-pairwise.db")).unwrap();
+    let sql = "SELECT count(*) FROM games g JOIN moves m ON m.game = g.id WHERE m.move = 'G*2b' AND g.ended_at IS NOT NULL";
+    assert_eq!(database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+
+    let second = game(&[("side", "white")]);
+    let board = second.location().unwrap().to_owned();
+    until("the engine's first move", || open.get(&board).contains("your turn"));
+    let event = board.split_once('=').unwrap().1;
+    let resigned = open.post("/play/move", &[("event", event), ("ply", "1"), ("resigns", "1")]);
+    assert_eq!(resigned.location(), Some(board.as_str()));
+    until("its end", || open.get(&board).contains("you lost"));
 }
 
 #[test]

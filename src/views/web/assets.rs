@@ -42,6 +42,8 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("again.js", SCRIPT, include_str!("assets/again.js")),
         Asset::new("home.js", SCRIPT, include_str!("assets/home.js")),
         Asset::new("study.js", SCRIPT, include_str!("assets/study.js")),
+        Asset::new("hand.js", SCRIPT, include_str!("assets/hand.js")),
+        Asset::new("play.js", SCRIPT, include_str!("assets/play.js")),
         Asset::new("edit.js", SCRIPT, include_str!("assets/edit.js")),
         Asset::new("drop.js", SCRIPT, include_str!("assets/drop.js")),
         Asset::new("summary.js", SCRIPT, include_str!("assets/summary.js")),

@@ -5,8 +5,10 @@ use crate::{
     game::Game,
     parts::{data, to_json},
 };
+use journal::FullGame;
 use maud::{Markup, PreEscaped, html};
 use notation::record::GameRecord;
+use referee::clock::TimeControl;
 use rsshogi::{
     board::Position,
     types::{Color, HandPiece, Move, PieceType, Square},
@@ -125,6 +127,12 @@ pub fn line_of_play(line: &GameRecord, names: [String; 2]) -> Markup {
     let comments = std::iter::once(&line.comment).chain(line.plies.iter().map(|ply| &ply.comment));
     let comments = comments.map(|text| notation::printable_lines(text).into_owned()).collect();
     data(&Shown { now: journal::now(), game: Game::of_record(line, names), comments })
+}
+
+/// A game with its clocks, for the script of its page.
+pub fn game(game: &FullGame, times: [TimeControl; 2]) -> Markup {
+    let names = [game.row.black.clone(), game.row.white.clone()];
+    data(&Shown { now: journal::now(), game: Game::stored(game, names, times), comments: vec![] })
 }
 
 /// Moves in USI as JSON.
