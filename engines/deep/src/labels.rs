@@ -6,6 +6,20 @@ use rsshogi::{
     types::{Color, Move, PieceType, Square},
 };
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// Directional labels of Black's moves on the board without promotion, by their raw form: a search asks for some eighty for
+/// every position.
+static ON_BOARD: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let squares = || (0..Square::COUNT as i8).map(Square::new);
+    let mut labels = vec![0; 1 << 14];
+    for mv in squares().flat_map(|from| squares().map(move |to| Move::normal(from, to))) {
+        labels[usize::from(mv.raw())] = MoveLabel::from_move(mv, Color::BLACK).map_or(0, MoveLabel::raw);
+    }
+    labels
+});
+/// Distance of the label with promotion from that without.
+const PROMOTED: u16 = 10 * Square::COUNT as u16;
 
 /// A set of labels. White's moves are encoded on the rotated board, so that both sides share the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,7 +51,7 @@ impl Labels {
     /// like.
     pub fn label(self, position: &Position, mv: Move) -> Option<u16> {
         match self {
-            Self::Directional => MoveLabel::from_move(mv, position.turn()).map(MoveLabel::raw),
+            Self::Directional => directional(position.turn(), mv),
             Self::KindAndSquare if mv.is_normal() => kind_and_square(position, mv),
             Self::KindAndSquare => None,
         }
@@ -53,6 +67,15 @@ impl Labels {
             }
         }
     }
+}
+
+fn directional(turn: Color, mv: Move) -> Option<u16> {
+    if mv.is_drop() || !mv.is_normal() {
+        return MoveLabel::from_move(mv, turn).map(MoveLabel::raw);
+    }
+    let seen = |square: Square| if turn == Color::WHITE { square.flip() } else { square };
+    let label = ON_BOARD[usize::from(Move::normal(seen(mv.from_sq()), seen(mv.to_sq())).raw())];
+    Some(if mv.is_promotion() { label + PROMOTED } else { label })
 }
 
 fn kind_and_square(position: &Position, mv: Move) -> Option<u16> {

@@ -111,3 +111,22 @@ fn a_resignation_has_no_label() {
         assert_eq!(labels.label(&position, rsshogi::types::Move::MOVE_RESIGN), None);
     }
 }
+
+#[test]
+fn directional_labels_are_those_of_the_rules_library() {
+    let squares = || (0..81).map(Square::new);
+    for (from, to) in squares().flat_map(|from| squares().map(move |to| (from, to))) {
+        if from == to {
+            continue;
+        }
+        for mv in [Move::normal(from, to), Move::promotion(from, to), Move::drop(PieceType::GOLD, to)] {
+            for turn in [Color::BLACK, Color::WHITE] {
+                assert_eq!(
+                    directional(turn, mv),
+                    MoveLabel::from_move(mv, turn).map(MoveLabel::raw),
+                    "{mv:?}"
+                );
+            }
+        }
+    }
+}
