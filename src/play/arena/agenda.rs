@@ -200,6 +200,13 @@ impl Agenda {
         false
     }
 
+    /// A game that was played here is over. Its result may have given its round more games: those of an encounter that is
+    /// level.
+    pub(crate) fn over(&mut self, game: GameId) {
+        self.running.remove(&game);
+        self.resting = None;
+    }
+
     /// The round that waits for the end of a break, while no game is played here.
     pub(crate) fn resting(&self) -> Option<RoundOf> {
         self.resting.filter(|_| self.running.is_empty() && self.pending.is_empty())

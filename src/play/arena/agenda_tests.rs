@@ -135,7 +135,7 @@ fn a_round_begins_when_the_games_of_the_one_before_and_the_break_are_over() {
         assert_eq!(next(&mut agenda, Place::Here, &world), None, "games of the round are played");
         for (number, game) in (1..).zip(games) {
             end(&mut agenda, game, WON);
-            agenda.running.remove(&GameId(number));
+            agenda.over(GameId(number));
         }
         world.rests = true;
         let waits = next(&mut agenda, Place::Here, &world).is_none() && agenda.is_waiting();
@@ -143,6 +143,30 @@ fn a_round_begins_when_the_games_of_the_one_before_and_the_break_are_over() {
         world.rests = false;
     }
     assert!(agenda.is_done());
+}
+
+#[test]
+fn more_games_of_a_level_encounter_wait_for_no_break() {
+    let mut plan = plan(Format::Knockout { tie: contest::schedule::Tie::MoreGames { extra: 1 } }, 8);
+    plan.round_break = RoundBreak::Lasts(Duration::from_secs(60));
+    let (mut agenda, mut world) = (agenda(&plan), World::default());
+    let games: Vec<Pairing> = (1..=8)
+        .map(|number| {
+            let game = next(&mut agenda, Place::Here, &world).unwrap();
+            agenda.running.insert(GameId(number), game);
+            game
+        })
+        .collect();
+    world.rests = true;
+    for (number, game) in (1..).zip(&games) {
+        // Black wins both games of the last encounter, so that it is level; elsewhere the same player wins both.
+        let is_last = game.pair == games[7].pair;
+        let winner = if is_last || game.black < game.white { Color::Black } else { Color::White };
+        end(&mut agenda, *game, Outcome::Win { winner, by: WinBy::Resignation });
+        agenda.over(GameId(number));
+        let more = next(&mut agenda, Place::Here, &world);
+        assert_eq!(more.map(|game| game.index), (number == 8).then_some(games[7].index + 1), "{number}");
+    }
 }
 
 #[test]

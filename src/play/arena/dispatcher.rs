@@ -709,7 +709,7 @@ impl<'a> Dispatcher<'a> {
     fn over(&mut self, over: Over) -> Result<(), RunError> {
         let Over { worker, game, pairing, draws, started, ended, outcome } = over;
         self.record(&started, ended);
-        self.agenda.running.remove(&game);
+        self.agenda.over(game);
         self.away.iter_mut().for_each(|away| away.ended_here(game));
         self.slots.leave(worker);
         self.carried_out(game, &pairing, outcome.as_ref().ok().copied());

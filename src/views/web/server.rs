@@ -36,6 +36,7 @@ use hyper_util::{
 use journal::Reader;
 use parking_lot::RwLock;
 use plan::{HttpConfig, http::Delay};
+use platform::account;
 use rustls::ServerConfig;
 use std::{
     net::{SocketAddr, TcpListener as StdListener},
@@ -310,8 +311,14 @@ impl Front {
 
 /// The limits of all who come to an address.
 pub(crate) fn limits(config: &HttpConfig) -> Arc<Limits> {
-    let proxies = config.trusted_proxies.clone();
-    Limits::new(config.viewers, config.viewers_per_address, proxies)
+    let files = account::files(4 * config.viewers as u64);
+    Limits::new(viewers(config.viewers, files), config.viewers_per_address, config.trusted_proxies.clone())
+}
+
+/// Viewers who may be connected where so many files may be open: they get a quarter of them, so that games begin and the
+/// database is written, whoever watches.
+fn viewers(wanted: usize, files: Option<u64>) -> usize {
+    files.map_or(wanted, |files| wanted.min(usize::try_from(files / 4).unwrap_or(usize::MAX)).max(1))
 }
 
 /// All pages of a site, those of other rooms included.

@@ -23,6 +23,12 @@ impl Sink for Forgetful {
     fn keep(&self, _: SideRecord) {}
 }
 
+#[test]
+fn viewers_leave_most_files_to_games_and_the_database() {
+    let most = [(1000, None), (1000, Some(65_536)), (1000, Some(256)), (1000, Some(3))];
+    assert_eq!(most.map(|(wanted, files)| viewers(wanted, files)), [1000, 1000, 64, 1]);
+}
+
 /// The pages of an event with an arbiter, without sockets.
 struct Pages {
     door: Door,
