@@ -606,7 +606,10 @@ fn an_engine_that_was_halted_is_on_the_first_page_with_what_it_did() {
     assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
     until("a halt", || open.state("cup") == "faulty");
     let home = open.get("/");
-    assert!(home.contains("<code>cup</code> is halted") && home.contains("engine <code>b</code>: "), "{home}");
+    assert!(
+        home.contains("<code>cup</code> is halted") && home.contains("engine <code>b</code>: "),
+        "{home}"
+    );
 }
 
 #[test]

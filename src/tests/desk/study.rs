@@ -405,5 +405,8 @@ fn an_event_is_published_as_tables_records_and_a_page_without_anything_of_the_de
         "{copy}"
     );
     let like = open.get("/new/event?kind=match&from=cup");
-    assert!(like.contains("<code>a</code> cannot be chosen") && like.contains("<code>b</code> cannot be chosen"), "{like}");
+    assert!(
+        like.contains("<code>a</code> cannot be chosen") && like.contains("<code>b</code> cannot be chosen"),
+        "{like}"
+    );
 }
