@@ -51,6 +51,9 @@ pub struct BenchOptions {
     /// Playouts of each search before it is measured: in a small tree its threads wait for each other.
     #[arg(long, default_value_t = 10_000)]
     warm: u64,
+    /// Depth of the mate search at leaves, in plies: 0, 1 or 3.
+    #[arg(long, default_value_t = 1)]
+    leaf_mate: u32,
     /// MiB for the tree and the evaluation cache.
     #[arg(long, default_value_t = 256)]
     memory: usize,
@@ -171,7 +174,7 @@ fn measure_search(
     for game in games.take(options.positions.max(1)) {
         forward.push(batch as f64 * rate(time / 2, options.callers, || evaluator.forward_only(batch))?);
         searcher.new_game();
-        let task = Task { threads, batch, ..Task::default() };
+        let task = Task { threads, batch, leaf_mate: options.leaf_mate, ..Task::default() };
         searcher.think(&game, &Task { playouts: Some(options.warm), ..task.clone() }, &mut |_| true)?;
         let clock = Some(Clock::start(Instant::now(), Some(Budget { soft: time, hard: time })));
         let search = searcher.think(&game, &Task { clock, ..task }, &mut |_| true)?.progress;

@@ -8,18 +8,25 @@ use rsshogi::{
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// Directional labels of Black's moves on the board without promotion, by their raw form: a search asks for some eighty for
-/// every position.
-static ON_BOARD: LazyLock<Vec<u16>> = LazyLock::new(|| {
+/// Directional labels of the moves of Black and of White by their raw form: a search asks for some eighty for every position.
+static DIRECTIONAL: LazyLock<[Vec<u16>; 2]> =
+    LazyLock::new(|| [Color::BLACK, Color::WHITE].map(directional_labels));
+/// The entry of what is no move.
+const NO_LABEL: u16 = u16::MAX;
+
+fn directional_labels(side: Color) -> Vec<u16> {
     let squares = || (0..Square::COUNT as i8).map(Square::new);
-    let mut labels = vec![0; 1 << 14];
-    for mv in squares().flat_map(|from| squares().map(move |to| Move::normal(from, to))) {
-        labels[usize::from(mv.raw())] = MoveLabel::from_move(mv, Color::BLACK).map_or(0, MoveLabel::raw);
+    let on_board = squares()
+        .flat_map(|to| squares().flat_map(move |from| [Move::normal(from, to), Move::promotion(from, to)]));
+    let pieces = (PieceType::PAWN.raw()..=PieceType::GOLD.raw()).map(PieceType::new);
+    let drops = pieces.flat_map(|piece| squares().map(move |to| Move::drop(piece, to)));
+    let mut labels = vec![NO_LABEL; 1 << 16];
+    for mv in on_board.chain(drops) {
+        let label = MoveLabel::from_move(mv, side).map_or(NO_LABEL, MoveLabel::raw);
+        labels[usize::from(mv.raw())] = label;
     }
     labels
-});
-/// Distance of the label with promotion from that without.
-const PROMOTED: u16 = 10 * Square::COUNT as u16;
+}
 
 /// A set of labels. White's moves are encoded on the rotated board, so that both sides share the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,7 +58,10 @@ impl Labels {
     /// like.
     pub fn label(self, position: &Position, mv: Move) -> Option<u16> {
         match self {
-            Self::Directional => directional(position.turn(), mv),
+            Self::Directional => {
+                let label = DIRECTIONAL[position.turn().to_index()][usize::from(mv.raw())];
+                (label != NO_LABEL).then_some(label)
+            }
             Self::KindAndSquare if mv.is_normal() => kind_and_square(position, mv),
             Self::KindAndSquare => None,
         }
@@ -67,15 +77,6 @@ impl Labels {
             }
         }
     }
-}
-
-fn directional(turn: Color, mv: Move) -> Option<u16> {
-    if mv.is_drop() || !mv.is_normal() {
-        return MoveLabel::from_move(mv, turn).map(MoveLabel::raw);
-    }
-    let seen = |square: Square| if turn == Color::WHITE { square.flip() } else { square };
-    let label = ON_BOARD[usize::from(Move::normal(seen(mv.from_sq()), seen(mv.to_sq())).raw())];
-    Some(if mv.is_promotion() { label + PROMOTED } else { label })
 }
 
 fn kind_and_square(position: &Position, mv: Move) -> Option<u16> {

@@ -114,19 +114,16 @@ fn a_resignation_has_no_label() {
 
 #[test]
 fn directional_labels_are_those_of_the_rules_library() {
-    let squares = || (0..81).map(Square::new);
-    for (from, to) in squares().flat_map(|from| squares().map(move |to| (from, to))) {
-        if from == to {
-            continue;
+    let black = "4k4/1R5B1/2SNL4/9/9/9/9/9/4K4 b RB3G2S2N2L9P 1";
+    let white = "4k4/9/9/9/9/9/4lns2/1b5r1/4K4 w rb3g2s2n2l9p 1";
+    for position in [black, white].map(position) {
+        let mut moves = MoveList::new();
+        generate_legal_all(&position, &mut moves);
+        assert!(moves.iter().any(|mv| mv.is_promotion()) && moves.iter().any(|mv| mv.is_drop()));
+        for &mv in moves.iter() {
+            let known = MoveLabel::from_move(mv, position.turn()).map(MoveLabel::raw);
+            assert_eq!(Labels::Directional.label(&position, mv), known, "{}", mv.to_usi());
         }
-        for mv in [Move::normal(from, to), Move::promotion(from, to), Move::drop(PieceType::GOLD, to)] {
-            for turn in [Color::BLACK, Color::WHITE] {
-                assert_eq!(
-                    directional(turn, mv),
-                    MoveLabel::from_move(mv, turn).map(MoveLabel::raw),
-                    "{mv:?}"
-                );
-            }
-        }
+        assert_eq!(Labels::Directional.label(&position, Move::MOVE_NONE), None);
     }
 }
