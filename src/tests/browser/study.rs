@@ -143,13 +143,11 @@ fn moves_are_tried_and_thought_about_on_a_board_and_a_position_is_put_together()
         browser.press(&[key::LEFT]);
         browser.until(&ply(2));
         // The move of the game is a step; another one is a variation, with an address of its own.
-        browser.until("document.querySelectorAll('#try option').length === 30");
         tap(&browser, 2, 7);
         browser.until("document.querySelectorAll('#board .can').length === 1");
         tap(&browser, 2, 6);
         browser.until(&ply(3));
         browser.press(&[key::LEFT]);
-        browser.until("document.querySelectorAll('#try option').length === 30");
         tap(&browser, 8, 8);
         browser.until("document.querySelectorAll('#board .can').length > 1");
         tap(&browser, 2, 2);
