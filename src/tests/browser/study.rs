@@ -166,7 +166,7 @@ fn moves_are_tried_and_thought_about_on_a_board_and_a_position_is_put_together()
         browser.press(&[key::LEFT]);
         browser.until("new URLSearchParams(location.search).get('ply') === '2' && document.querySelector('#board .arrow')");
         browser.run("document.querySelector('#stop').click()", &Value::Null);
-        browser.until("document.querySelector('#stop').hidden");
+        browser.until("document.querySelector('#stop').hidden && document.querySelector('#thoughts [data-ended]')");
         submit(&browser, ".lines a");
         browser.until("document.querySelector('.variations a[aria-current]')");
 
