@@ -166,9 +166,15 @@ fn moves_are_tried_and_thought_about_on_a_board_and_a_position_is_put_together()
         browser.press(&[key::LEFT]);
         browser.until("new URLSearchParams(location.search).get('ply') === '2' && document.querySelector('#board .arrow')");
         browser.run("document.querySelector('#stop').click()", &Value::Null);
-        browser.until("document.querySelector('#stop').hidden && document.querySelector('#thoughts [data-ended]')");
-        submit(&browser, ".lines a");
-        browser.until("document.querySelector('.variations a[aria-current]')");
+        browser.until(
+            "document.querySelector('#stop').hidden && document.querySelector('#thoughts [data-ended]')",
+        );
+        // In one step: what the engine said last may just replace the list.
+        browser.run(
+            "document.body.dataset.before = 'yes'; document.querySelector('.lines a').click()",
+            &Value::Null,
+        );
+        browser.until("!document.body.dataset.before && document.querySelector('.variations a[aria-current]')");
 
         browser.open(&format!("{address}/study/edit"));
         tap(&browser, 7, 7);
