@@ -174,7 +174,8 @@ fn moves_are_tried_and_thought_about_on_a_board_and_a_position_is_put_together()
             "document.body.dataset.before = 'yes'; document.querySelector('.lines a').click()",
             &Value::Null,
         );
-        browser.until("!document.body.dataset.before && document.querySelector('.variations a[aria-current]')");
+        browser
+            .until("!document.body.dataset.before && document.querySelector('.variations a[aria-current]')");
 
         browser.open(&format!("{address}/study/edit"));
         tap(&browser, 7, 7);
