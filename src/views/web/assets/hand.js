@@ -10,7 +10,7 @@ function refill() {
     const ply = view.ply, answer = await fetch(`${legalMoves}&ply=${ply}`).catch(() => null);
     if (!answer?.ok || ply !== view.ply) return;
     Object.assign(hand, { legal: await answer.json(), of: ply });
-    if (hand.from !== null) choose(hand.from);
+    if (hand.from !== null && byId("choice").hidden) choose(hand.from);
     const list = document.querySelector("#try select"), board = view.open.boards[ply];
     if (!list) return;
     list.replaceChildren(...hand.legal.map((mv) => new Option(spelled(board, usiMove(mv), view.letters), mv)));
