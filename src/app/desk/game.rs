@@ -152,7 +152,7 @@ fn think(words: Language, studied: &Studied, engines: &[LibraryEngine], job: &st
     html! { form.order.line id="think" method="post" action="/study/think" {
         (hidden(studied))
         input type="hidden" name="job" value=(job);
-        (choice((words.engine(), "engine"), engines, Some(words.own_engine()), 0))
+        (choice((words.engine_to_ask(), "engine"), engines, Some(words.own_engine()), 0))
         label.seconds { span { (words.thinking_time()) } select name="seconds" { @for seconds in SECONDS { option value=(seconds) { (words.seconds(seconds)) } } } }
         p.buttons {
             button.main name="do" value="search" { (words.analyze_here()) }

@@ -82,7 +82,7 @@ pub(crate) fn form(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
 pub(crate) fn judge(words: Language, engines: &[LibraryEngine]) -> Markup {
     let [usual, most] = NODES;
     html! {
-        (choice((words.engine(), "judge"), engines, Some(words.own_judge()), 0))
+        (choice((words.engine_to_ask(), "judge"), engines, Some(words.own_judge()), 0))
         label { span { (words.nodes_of_position()) } input type="number" name="nodes" value=(usual) min="1" max=(most) required; }
     }
 }

@@ -105,6 +105,7 @@ messages! {
 
     // What an engine thinks of a position.
     own_engine: "renmei-pairwise" = "renmei-pairwise（付属）";
+    engine_to_ask: "Engine" = "エンジン";
     thinking_time: "Time" = "時間";
     analyze_here: "Analyze here" = "この局面を解析";
     search_mate: "Mate search" = "詰み探索";

@@ -183,7 +183,7 @@ fn a_position_is_edited_tried_on_thought_about_copied_and_kept() {
         open.get(asked.location().unwrap()).contains("class=\"arrow\""),
         "the board shows it without a script"
     );
-    let asked = ask(&[("position", "8k/9/7P1/9/9/9/9/9/4K4 b 2G 1"), ("do", "mate")]);
+    let asked = ask(&[("position", "8k/9/9/7P1/9/9/9/9/4K4 b R2G 1"), ("do", "mate")]);
     let number = asked.location().unwrap().split_once("&job=").unwrap().1.to_owned();
     let page = job(&open, &format!("/study/thoughts?number={number}"), "data-ended");
     assert!(page.contains("Mate in 3"), "{page}");
@@ -245,7 +245,7 @@ fn a_person_plays_an_engine_from_any_position_and_the_game_is_kept_like_every_ot
         open.post("/play/move", &[("event", event), ("ply", ply), ("move", mv)])
     };
     for (event, ply, mv, status) in [
-        ("You-and-renmei-pairwise", "0", "G*1a", 400),
+        ("You-and-renmei-pairwise", "0", "G*2a", 400),
         ("You-and-renmei-pairwise", "0", "quit", 400),
         ("You-and-renmei-pairwise", "0", "G*2b\nquit", 400),
         ("You-and-renmei-pairwise", "1", "G*2b", 409),

@@ -55,7 +55,7 @@ pub fn drawn(position: &Position, last: Option<Move>, arrow: Option<Move>) -> Ma
             @if !piece.is_empty() { (drawn_piece(piece.piece_type(), piece.color(), middle(square))) }
         }
         @for color in [Color::BLACK, Color::WHITE] { (hand(position, color)) }
-        @if let Some(mv) = arrow { (drawn_arrow(position.turn(), mv)) }
+        @if let Some(mv) = arrow { (drawn_arrow(position, mv)) }
     } }
 }
 
@@ -81,22 +81,33 @@ fn drawn_piece(piece: PieceType, color: Color, [x, y]: [i32; 2]) -> Markup {
     } }
 }
 
-fn hand(position: &Position, color: Color) -> Markup {
+/// The pieces that a side holds: how many of each, and where it is drawn.
+fn held(position: &Position, color: Color) -> Vec<(HandPiece, u32, [i32; 2])> {
     let hand = position.hand(color);
-    let held: Vec<_> =
-        HELD.iter().map(|piece| (*piece, hand.count(*piece))).filter(|(_, count)| *count > 0).collect();
-    let many = held.len();
-    html! { @for ((at, (piece, count)), from) in (0_i32..).zip(held).zip((0..many).rev()) {
-        @let [x, y] = if color == Color::WHITE { [20 + 52 * at, 24] } else { [BOARD[0] - 44 - 52 * i32::try_from(from).unwrap_or(0), ORIGIN[1] + 9 * SQUARE[1] + 38] };
+    let held: Vec<_> = HELD.into_iter().filter(|piece| hand.count(*piece) > 0).collect();
+    let last = i32::try_from(held.len()).unwrap_or(0) - 1;
+    let place = |at: i32| match color == Color::WHITE {
+        true => [20 + 52 * at, 24],
+        false => [BOARD[0] - 44 - 52 * (last - at), BOARD[1] - 24],
+    };
+    (0..).zip(held).map(|(at, piece)| (piece, hand.count(piece), place(at))).collect()
+}
+
+fn hand(position: &Position, color: Color) -> Markup {
+    html! { @for (piece, count, [x, y]) in held(position, color) {
         (drawn_piece(piece.to_piece_type(), color, [x, y]))
         @if count > 1 { text.count x=(x + 24) y=(y + 6) { (count) } }
     } }
 }
 
-/// The arrow of a move: from its square, or from where its side holds pieces.
-fn drawn_arrow(mover: Color, mv: Move) -> Markup {
-    let hand = if mover == Color::WHITE { [20, 24] } else { [BOARD[0] - 44, BOARD[1] - 24] };
-    let from = if mv.dropped_piece().is_some() { hand } else { middle(mv.from_sq()) };
+/// The arrow of a move: from its square, or from the piece in hand.
+fn drawn_arrow(position: &Position, mv: Move) -> Markup {
+    let of_hand = |piece| {
+        let held = held(position, position.turn());
+        held.into_iter().find(|(held, ..)| held.to_piece_type() == piece).map(|(.., place)| place)
+    };
+    let from = mv.dropped_piece().map_or_else(|| Some(middle(mv.from_sq())), of_hand);
+    let Some(from) = from else { return Markup::default() };
     let [from, to] = [from, middle(mv.to_sq())].map(|at| at.map(f64::from));
     let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
     let length = dx.hypot(dy).max(1.0);

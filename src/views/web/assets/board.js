@@ -215,7 +215,9 @@ function squareAt(svg, event, board, flipped) {
 // The arrow of a move: from its square, or from where its side holds pieces.
 function drawArrow(svg, board, move, flipped) {
   const above = (board.turn === 1) !== flipped;
-  const from = move.from > 80 ? (above ? [20, 24] : [BOARD.width - 44, BOARD.height - 24]) : middle(move.from, flipped);
+  const held = [...SHOWN].filter((kind) => board.hands[board.turn][kind] > 0), place = held.indexOf(HELD[move.from - 81]);
+  const inHand = above ? [20 + 52 * place, 24] : [BOARD.width - 44 - 52 * (held.length - 1 - place), BOARD.height - 24];
+  const from = move.from > 80 ? inHand : middle(move.from, flipped);
   const to = middle(move.to, flipped), across = to[0] - from[0], down = to[1] - from[1], length = Math.hypot(across, down) || 1;
   const at = (along, beside) => `${from[0] + (across * along - down * beside) / length} ${from[1] + (down * along + across * beside) / length}`;
   const outline = [[0, 3], [length - 16, 4], [length - 16, 11], [length, 0], [length - 16, -11], [length - 16, -4], [0, -3]];

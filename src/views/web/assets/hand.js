@@ -10,6 +10,7 @@ function refill() {
     const ply = view.ply, answer = await fetch(`${legalMoves}&ply=${ply}`).catch(() => null);
     if (!answer?.ok || ply !== view.ply) return;
     Object.assign(hand, { legal: await answer.json(), of: ply });
+    if (hand.from !== null && byId("choice").hidden) choose(hand.from);
     const list = document.querySelector("#try select"), board = view.open.boards[ply];
     if (!list) return;
     list.replaceChildren(...hand.legal.map((mv) => new Option(spelled(board, usiMove(mv), view.letters), mv)));
@@ -46,13 +47,14 @@ function go(moves) {
 }
 
 view.tapped = (event) => {
-  const at = squareAt(byId("board").firstElementChild, event, view.open.boards[view.ply], view.flipped);
+  const svg = byId("board").firstElementChild, board = view.open.boards[view.ply], at = squareAt(svg, event, board, view.flipped);
   const moves = hand.from === null || at === null ? [] : ways(hand.from).filter((mv) => usiMove(mv).to === at);
   if (moves.length) {
     go(moves);
     return true;
   }
-  const was = hand.from, other = at !== null && at !== was && ways(at).length ? at : null;
+  const owner = at === null ? null : at > 80 ? handAt(svg, event, view.flipped) : board.squares[at]?.color;
+  const was = hand.from, other = at !== was && owner === board.turn ? at : null;
   if (other === null && was === null) return false;
   choose(other);
   return true;

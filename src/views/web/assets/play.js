@@ -9,6 +9,7 @@ const clockOf = (color) => clock(game, color).words || undefined;
 view.flipped = place.dataset.side === "white";
 view.clock = (color) => (view.ply === game.plies.length ? clockOf(color) : undefined);
 view.shown = () => { choose(null); if (isOwn && view.ply === game.plies.length) refill(); };
+if (!isOwn) view.tapped = undefined;
 view.act = (mv) => {
   const form = byId("move");
   form.elements.move.value = mv;

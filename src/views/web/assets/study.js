@@ -71,13 +71,22 @@ async function ask(kind) {
 async function look() {
   const mine = thought.number, answer = await fetch(`/study/thoughts?number=${mine}`).catch(() => null);
   if (!answer?.ok || mine !== thought.number) return;
-  place.innerHTML = await answer.text();
+  const shown = await answer.text();
+  // What somebody is just clicking on, or has the focus on, stays there.
+  if (place.dataset.held || place.contains(document.activeElement)) {
+    setTimeout(look, 400);
+    return;
+  }
+  place.innerHTML = shown;
   const { best, ended } = place.firstElementChild.dataset;
   thought.best = best ? usiMove(best) : null;
   if (view.ply === thought.ply && hand.from === null) byId("board").replaceChildren(drawBoard(view.open.boards[view.ply], view));
   if (ended === undefined) setTimeout(look, 400);
   else runs(false);
 }
+
+place.addEventListener("pointerdown", () => { place.dataset.held = "yes"; });
+document.addEventListener("pointerup", () => setTimeout(() => delete place.dataset.held, 100));
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
