@@ -29,5 +29,11 @@ fn main() -> ExitCode {
     let language = arguments.language.unwrap_or_else(|| Language::of_locale(&platform::terminal::locale()));
     let ended = arguments.command.ended(language);
     output::settle();
-    ended.into()
+    match output::lost() {
+        Some(why) if ended == Exit::Done => {
+            err_line!("renmei: stdout: {why}: what was printed is not all there");
+            Exit::Failed.into()
+        }
+        _ => ended.into(),
+    }
 }

@@ -132,3 +132,21 @@ fn flags_that_need_or_exclude_others_are_refused_accordingly() {
     assert!(refusal(&["import", "x.kif", "--verify", "--event", "x"]).contains("--db"));
     assert!(refusal(&["floodgate", "x.toml", "--games", "0"]).contains("it must be at least 1"));
 }
+
+/// Every write to `/dev/full` fails as on a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_full_disk_does_not_take_from_stdout_is_no_success() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(program("renmei"))
+        .args(["sprt", "--wdl", "10", "5", "3"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("stdout: No space left on device") && stderr.contains("not all there"),
+        "{stderr}"
+    );
+}

@@ -13,7 +13,7 @@ use std::{
     io::{self, Write},
     mem,
     sync::{
-        Arc, LazyLock,
+        Arc, LazyLock, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -53,6 +53,7 @@ pub enum Stream {
     Err,
 }
 
+static LOST: OnceLock<String> = OnceLock::new();
 static NEVER_WAITS: AtomicBool = AtomicBool::new(false);
 static OUTLETS: [LazyLock<Option<Arc<Outlet>>>; 2] = [
     LazyLock::new(|| Outlet::open("stdout", io::stdout()).ok()),
@@ -85,7 +86,18 @@ pub fn print(mut to: Stream, text: &str) {
     for stream in [Stream::Out, Stream::Err] {
         stream.outlet().map(|outlet| outlet.wait(PATIENCE));
     }
-    let _reader_gone = to.write_all(printable_lines(text).as_bytes());
+    let written = to.write_all(printable_lines(text).as_bytes());
+    // A reader that has gone wants no more.
+    if let (Err(error), Stream::Out) = (written, to)
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error.to_string());
+    }
+}
+
+/// Why something that was printed on stdout is not there: the disk of its file is full, say.
+pub fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
 }
 
 impl Stream {

@@ -13,7 +13,7 @@ use notation::{
 use platform::files::{self, Access};
 use referee::{Outcome, annotations::Annotations, entry::GameId, number::number};
 use std::{
-    fmt,
+    fmt, fs,
     io::{self, BufWriter, Write},
     ops::RangeInclusive,
     path::{Path, PathBuf},
@@ -374,9 +374,15 @@ impl Output<'_> {
         if self.is_directory() {
             let [black, white] = names.map(|name| file_name(name));
             let name = PathBuf::from(format!("{:06}-{black}-{white}.{extension}", game.0));
-            return files::create_directory(output, *access)
-                .and_then(|()| files::write_below(output, &name, bytes, *access))
-                .map_err(RecordsError::io(output.join(name)));
+            let path = output.join(&name);
+            // What is there may be somebody's own.
+            let written = match *access != Access::Private && fs::symlink_metadata(&path).is_ok() {
+                true => files::create_shared(&path, "records", |head| holds_a_game(head, *format))
+                    .and_then(|mut file| file.write_all(bytes)),
+                false => files::create_directory(output, *access)
+                    .and_then(|()| files::write_below(output, &name, bytes, *access)),
+            };
+            return written.map_err(RecordsError::io(path));
         }
         let written = match (&mut self.to, Joint::of(*format)) {
             (None, _) => self.open().and_then(|to| self.to.insert(to).write_all(bytes)),

@@ -79,6 +79,22 @@ fn no_player_name_makes_a_file_leave_its_directory() {
 }
 
 #[test]
+fn a_file_of_somebody_elses_stays_where_a_record_of_that_name_would_go() {
+    let workspace = Workspace::new();
+    workspace.played(["asa", "bei"], &[RESIGNED, RESIGNED]);
+    let output = PathBuf::from(format!("{}/", workspace.path("dir").display()));
+    let export = || workspace.export(|args| (args.format, args.output) = (Format::Csa, output.clone()));
+    export().unwrap();
+    // Records are replaced by records.
+    export().unwrap();
+    let mine = output.join("000001-asa-bei.csa");
+    fs::write(&mine, "my own notes\n").unwrap();
+    let fault = export().unwrap_err().to_string();
+    assert!(fault.contains("000001-asa-bei.csa") && fault.contains("something else than records"), "{fault}");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "my own notes\n");
+}
+
+#[test]
 fn a_missing_game_or_event_is_named_in_the_error() {
     let workspace = Workspace::new();
     assert!(matches!(workspace.export(|_| {}), Err(RecordsError::Store(_))));
