@@ -145,7 +145,10 @@ fn six_engines_play_a_swiss_and_a_knock_out_in_both_languages() {
             assert_eq!(browser.value(digest), true, "{page}");
             browser.open(&format!("{}table", page.as_str().unwrap()));
             let kind = browser.text("location.pathname").replace('/', "-");
-            browser.run("document.querySelectorAll('main details').forEach((one) => { one.open = true })", &serde_json::Value::Null);
+            browser.run(
+                "document.querySelectorAll('main details').forEach((one) => { one.open = true })",
+                &serde_json::Value::Null,
+            );
             look(&browser, &axe, &format!("{language}-table{kind}"), &mut found);
         }
         browser.open("about:blank");
@@ -163,9 +166,15 @@ fn an_engine_that_cannot_start_is_replaced_and_an_option_goes_back_with_a_few_cl
         let directory = desk.path("Renmei");
         library(&directory, &["one", "two", "three"]);
         let command = program("renmei-random");
-        let engine = |name: &str, command: &Path| format!("[[engines]]\nname = \"{name}\"\ncommand = '{}'\n", command.display());
+        let engine = |name: &str, command: &Path| {
+            format!("[[engines]]\nname = \"{name}\"\ncommand = '{}'\n", command.display())
+        };
         let engines = [engine("one", &command), engine("gone", &directory.join("gone"))].concat();
-        fs::write(directory.join("cup.toml"), format!("[event]\ngames = 4000\n[time]\nbyoyomi = \"60s\"\n{engines}")).unwrap();
+        fs::write(
+            directory.join("cup.toml"),
+            format!("[event]\ngames = 4000\n[time]\nbyoyomi = \"60s\"\n{engines}"),
+        )
+        .unwrap();
         let _open = open_at(&directory, None);
         let browser = enter(&directory, language);
         browser.until("document.querySelector('.event p .button')");
