@@ -22,6 +22,7 @@ mod man;
 #[path = "commands/match.rs"]
 pub mod matches;
 mod pack;
+mod person;
 mod playing;
 mod prune;
 mod queue;
@@ -139,6 +140,9 @@ pub enum Command {
     },
     /// Print what this program was built of, and the versions of what it speaks.
     Version(version::VersionArgs),
+    /// Be a person at the desk, as an engine of its games; for the desk alone.
+    #[command(hide = true)]
+    Person(person::PersonArgs),
     /// Write manual pages into a directory, for packages.
     #[command(hide = true)]
     Man(man::ManArgs),
@@ -186,6 +190,7 @@ impl Command {
             Self::Init(args) => init::init(args),
             Self::Service(args) => service::service(args, |command| command.ended(Language::English)),
             Self::Version(args) => version::version(args),
+            Self::Person(args) => person::person(args),
             Self::Man(args) => man::manual(args),
             Self::Completions { shell } => completions(*shell),
         }

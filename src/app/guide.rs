@@ -69,6 +69,10 @@ pub mod hall {
     #![doc = include_str!("../guide/hall.md")]
 }
 
+pub mod big {
+    #![doc = include_str!("../guide/big.md")]
+}
+
 pub mod machines {
     #![doc = "[results]: crate::guide::results"]
     #![doc = include_str!("../guide/machines.md")]

@@ -21,6 +21,8 @@ mod league;
 mod live;
 #[path = "browser/loaders.rs"]
 mod loaders;
+#[path = "browser/newcomer.rs"]
+mod newcomer;
 #[path = "browser/site.rs"]
 mod site;
 #[path = "browser/study.rs"]

@@ -4,7 +4,7 @@ mod study;
 
 use crate::support::{Desk, ended, program, until, until_within};
 use std::{
-    fs,
+    env, fs,
     io::{Read, Write},
     net::TcpStream,
     os::unix::fs::PermissionsExt,
@@ -236,10 +236,10 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     assert!(page.contains("do-pause") && !page.contains("/arbiter/login"), "the owner is the arbiter");
     assert_eq!(open.post("/events/order", &[("event", "Friday-cup"), ("order", "delete")]).status, 409);
 
-    let fewer = [("event", "Friday-cup"), ("change", "at-once"), ("games", "1")];
+    let fewer = [("event", "Friday-cup"), ("at-once", "1")];
     assert_eq!(open.send("/events/change", &fewer), "/events/change?event=Friday-cup");
     assert!(fs::read_to_string(directory.join("Friday-cup.toml")).unwrap().contains("concurrency = 1"));
-    assert_eq!(open.post("/events/change", &[fewer[0], fewer[1], ("games", "none")]).status, 400);
+    assert_eq!(open.post("/events/change", &[fewer[0], ("at-once", "none")]).status, 400);
     let played = open.games("Friday-cup");
     until("more games, one at a time", || open.games("Friday-cup") > played + 3);
     assert!(open.get("/events/publish?event=Friday-cup").contains("| greedy |"));
@@ -251,7 +251,7 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
 
     // What was stopped, or stops, waits with more games, too.
     let more = |open: &Open, games: &str| {
-        let fields = [("event", "Friday-cup"), ("change", "games"), ("games", games)];
+        let fields = [("event", "Friday-cup"), ("games", games)];
         assert_eq!(open.send("/events/change", &fields), "/events/change?event=Friday-cup");
         let hall = fs::read_to_string(directory.join("hall.toml")).unwrap();
         assert!(hall.contains("held = true"), "{hall}");
@@ -326,6 +326,26 @@ fn orders_that_come_together_are_all_obeyed_and_a_form_that_is_sent_again_makes_
 
     let _silent: Vec<_> = (0..200).map(|_| TcpStream::connect(&open.host).unwrap()).collect();
     assert!(open.get("/").contains("cup-7"), "silent connections keep the owner from nothing");
+}
+
+#[test]
+fn a_double_click_on_the_first_match_adds_each_engine_once_and_makes_one_match() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(open.send("/new/first", &[("submit", "clicked twice")]), "/"));
+        }
+    });
+    let engines = fs::read_to_string(directory.join("engines.toml")).unwrap();
+    assert_eq!(engines.matches("[[engines]]").count(), 2, "{engines}");
+    let events =
+        fs::read_dir(&directory).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let events: Vec<_> = events
+        .filter(|name| name.ends_with(".toml") && name != "engines.toml" && name != "hall.toml")
+        .collect();
+    assert_eq!(events.len(), 1, "{events:?}");
 }
 
 #[test]
@@ -452,42 +472,100 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
         "it is not paused"
     );
 
-    changed(&[("change", "engine"), ("engine", "c")]);
+    changed(&[("joins", "c")]);
     assert!(text().contains("name = \"c\""));
     until("the number of all games", || open.get("/").contains("/ 6000"));
-    let from = format!("http://{}/events/change?event=cup", open.host);
-    let origin = format!("http://{}", open.host);
-    let headers = [
-        ("Origin", origin.as_str()),
-        ("Referer", &from),
-        ("Content-Type", "application/x-www-form-urlencoded"),
-    ];
-    let refused = open.ask("POST", "/events/change", &headers, "event=cup&change=games&games=none");
-    assert!(refused.body.contains("href=\"/events/change?event=cup\""), "back to the form: {}", refused.body);
+    let refused = change(&[("games", "none"), ("at-once", "3")]);
+    assert_eq!(refused.status, 400);
+    let form =
+        ["action=\"/events/change\"", "value=\"none\"", "value=\"3\"", "class=\"wrong\" role=\"alert\""];
+    form.iter().for_each(|part| assert!(refused.body.contains(part), "back in the form: {}", refused.body));
     until("its games", || open.get("/events/publish?event=cup").contains("| c |"));
     let before = text();
-    assert_eq!(change(&[("change", "engine"), ("engine", "c")]).status, 400, "it takes part already");
-    assert_eq!(change(&[("change", "engine"), ("engine", "nobody")]).status, 400);
+    assert_eq!(change(&[("joins", "c")]).status, 400, "it takes part already");
+    assert_eq!(change(&[("joins", "nobody")]).status, 400);
+    assert_eq!(change(&[("at-once", "2"), ("version", "0")]).status, 400, "the file is another one now");
     assert_eq!(text(), before);
 
-    changed(&[("change", "until"), ("until", "2020-01-01T22:00"), ("offset", "+09:00")]);
+    changed(&[("until", "2020-01-01T22:00"), ("offset", "+09:00")]);
     assert!(
         fs::read_to_string(directory.join("hall.toml"))
             .unwrap()
             .contains("until = \"2020-01-01 22:00 +09:00\"")
     );
     until("its deadline", || open.state("cup") == "waits");
-    assert_eq!(change(&[("change", "until"), ("until", "tomorrow")]).status, 400);
-    changed(&[("change", "until"), ("until", "")]);
+    assert!(open.get("/events/change?event=cup").contains("value=\"2020-01-01T22:00\""));
+    assert_eq!(change(&[("until", "tomorrow")]).status, 400);
+    changed(&[("until", "")]);
     until("games again", || open.state("cup") == "plays");
 
     for fewer in ["0", "1999"] {
-        assert_eq!(change(&[("change", "games"), ("games", fewer)]).status, 400, "{fewer}");
+        assert_eq!(change(&[("games", fewer)]).status, 400, "{fewer}");
     }
     let played = open.games("cup");
-    changed(&[("change", "games"), ("games", "2002")]);
+    changed(&[("games", "2002")]);
     until("more games with the new file", || open.games("cup") > played + 20 && open.state("cup") == "plays");
     assert!(open.get("/").contains("/ 6006"), "{}", open.get("/"));
+}
+
+#[test]
+fn engines_whose_programs_are_gone_are_replaced_and_taken_out_of_an_event_with_games() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random");
+    fs::create_dir(&directory).unwrap();
+    let table = |(number, name): (usize, &&str)| {
+        let own = desk.path(&format!("program-{name}{}", env::consts::EXE_SUFFIX));
+        fs::copy(&random, &own).unwrap();
+        format!(
+            "[[engines]]\nname = \"{name}\"\ncommand = '{}'\noptions = {{ Seed = {number} }}\n",
+            own.display()
+        )
+    };
+    let tables: Vec<String> = ["a", "b", "c", "d", "new"].iter().enumerate().map(table).collect();
+    fs::write(directory.join("engines.toml"), tables.concat()).unwrap();
+    let open = Open::of(&directory);
+    let mut fields =
+        vec![("kind", "league"), ("name", "cup"), ("games", "60"), ("max_moves", "40"), ("do", "begin")];
+    fields.extend(["a", "b", "c", "d"].map(|name| ("engine", name)));
+    assert_eq!(open.send("/new/event", &fields), "/");
+    until("games", || open.games("cup") > 2);
+    open.order("cup", "adjourn");
+    until("a stop", || open.state("cup") == "stopped");
+    for name in ["b", "c"] {
+        fs::remove_file(desk.path(&format!("program-{name}{}", env::consts::EXE_SUFFIX))).unwrap();
+    }
+    open.order("cup", "begin");
+    until("a fault", || open.state("cup") == "faulty");
+
+    let page = open.get("/events/change?event=cup");
+    assert!(page.contains("name=\"player:b\"") && page.contains("program-b"), "{page}");
+    let both = [("event", "cup"), ("player:b", "by:new"), ("player:c", "out"), ("do", "begin")];
+    let half = open.post("/events/change", &both[..2]);
+    assert!(
+        half.status == 400 && half.body.contains("program-c"),
+        "the other one is gone, too: {}",
+        half.body
+    );
+    assert_eq!(open.send("/events/change", &both), "/");
+    until_within(testing::PATIENCE, || match open.state("cup").as_str() {
+        "over" => Ok(()),
+        _ => Err(open.get("/")),
+    });
+    let results = open.get("/events/publish?event=cup");
+    assert!(results.contains("| new |"), "{results}");
+    let page = open.get("/events/change?event=cup");
+    assert!(page.contains("replaced by new") && page.contains("plays no more"), "{page}");
+
+    // The bracket of a knock-out is drawn at its start: nobody takes a place in it, and its file stays as it was.
+    let mut fields = vec![("kind", "knock-out"), ("name", "bout"), ("max_moves", "40"), ("do", "begin")];
+    fields.extend(["a", "d"].map(|name| ("engine", name)));
+    assert_eq!(open.send("/new/event", &fields), "/");
+    until("its end", || open.state("bout") == "over");
+    let before = fs::read_to_string(directory.join("bout.toml")).unwrap();
+    let refused = open.post("/events/change", &[("event", "bout"), ("player:d", "by:new")]);
+    assert!(refused.status == 400 && refused.body.contains("drawn at its start"), "{}", refused.body);
+    assert_eq!(fs::read_to_string(directory.join("bout.toml")).unwrap(), before);
 }
 
 #[test]
@@ -528,7 +606,10 @@ fn an_engine_that_was_halted_is_on_the_first_page_with_what_it_did() {
     assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
     until("a halt", || open.state("cup") == "faulty");
     let home = open.get("/");
-    assert!(home.contains("`cup` is halted") && home.contains("engine `b`: "), "{home}");
+    assert!(
+        home.contains("<code>cup</code> is halted") && home.contains("engine <code>b</code>: "),
+        "{home}"
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::{
 use anyhow::Context;
 use clap::Args;
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
+use serde::Serialize;
 use std::{
     fmt,
     path::PathBuf,
@@ -50,13 +51,19 @@ pub struct BenchOptions {
     /// Playouts of each search before it is measured: in a small tree its threads wait for each other.
     #[arg(long, default_value_t = 10_000)]
     warm: u64,
+    /// Depth of the mate search at leaves, in plies: 0, 1 or 3.
+    #[arg(long, default_value_t = 1)]
+    leaf_mate: u32,
     /// MiB for the tree and the evaluation cache.
     #[arg(long, default_value_t = 256)]
     memory: usize,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Benchmark results.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Bench {
     /// Name of the network.
     pub network: String,
@@ -66,15 +73,25 @@ pub struct Bench {
     pub threads: usize,
     /// Concurrent callers, each with a lane of its own.
     pub callers: usize,
-    /// Batch size with positions per second of the network alone, with host-device transfers, and of an evaluation: plane
-    /// expansion, network, priors.
-    pub batches: Vec<(usize, f64, f64)>,
+    /// Throughput by batch size.
+    pub batches: Vec<BatchSpeed>,
     /// Throughput of the search, relative to the network's.
     pub search: SearchSpeed,
 }
 
+/// Throughput at one batch size.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BatchSpeed {
+    /// Positions per batch.
+    pub batch: usize,
+    /// Positions per second of the network alone, with host-device transfers.
+    pub forward_per_s: f64,
+    /// Positions per second of an evaluation: plane expansion, network, priors.
+    pub evaluate_per_s: f64,
+}
+
 /// Throughput of a search relative to its network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct SearchSpeed {
     /// Leaves per batch.
     pub batch: usize,
@@ -82,13 +99,23 @@ pub struct SearchSpeed {
     pub threads: usize,
     /// Positions per second of the network alone at this batch size, measured alternately with the search.
     pub forward_per_s: f64,
-    /// Positions per second evaluated by the network for the search, cache hits excluded: mean, median and least of all
-    /// positions searched.
-    pub search_per_s: [f64; 3],
+    /// Positions per second evaluated by the network for the search, cache hits excluded.
+    pub search_per_s: Spread,
     /// Descents that ended at a leaf which waited for its evaluation, as a share of all.
     pub collisions: f64,
     /// Playouts per second, including those that ended by cache hits, rules or mates.
     pub playouts_per_s: f64,
+}
+
+/// A speed over all positions searched.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Spread {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Slowest position.
+    pub least: f64,
 }
 
 /// Measures both throughputs of a network at each batch size, with as many callers as lanes; then a search.
@@ -113,7 +140,8 @@ pub fn measure(options: &BenchOptions) -> anyhow::Result<Bench> {
         let questions = questions(&*evaluator, batch);
         let forward = rate(time, options.callers, || evaluator.forward_only(batch))?;
         let evaluate = rate(time, options.callers, || evaluator.evaluate(&questions).map(drop))?;
-        Ok((batch, batch as f64 * forward, batch as f64 * evaluate))
+        let (forward_per_s, evaluate_per_s) = (batch as f64 * forward, batch as f64 * evaluate);
+        Ok(BatchSpeed { batch, forward_per_s, evaluate_per_s })
     };
     Ok(Bench {
         network,
@@ -146,7 +174,7 @@ fn measure_search(
     for game in games.take(options.positions.max(1)) {
         forward.push(batch as f64 * rate(time / 2, options.callers, || evaluator.forward_only(batch))?);
         searcher.new_game();
-        let task = Task { threads, batch, ..Task::default() };
+        let task = Task { threads, batch, leaf_mate: options.leaf_mate, ..Task::default() };
         searcher.think(&game, &Task { playouts: Some(options.warm), ..task.clone() }, &mut |_| true)?;
         let clock = Some(Clock::start(Instant::now(), Some(Budget { soft: time, hard: time })));
         let search = searcher.think(&game, &Task { clock, ..task }, &mut |_| true)?.progress;
@@ -162,7 +190,7 @@ fn measure_search(
         batch,
         threads,
         forward_per_s: mean(forward),
-        search_per_s: spread(searches.iter().map(|search| per_s(search.evaluations, search)).collect()),
+        search_per_s: Spread::of(searches.iter().map(|search| per_s(search.evaluations, search)).collect()),
         collisions: collisions as f64 / (collisions + playouts).max(1) as f64,
         playouts_per_s: mean(searches.iter().map(|search| per_s(search.playouts, search))),
     })
@@ -174,11 +202,12 @@ fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
     sum / f64::max(count, 1.0)
 }
 
-/// Mean, median and least.
-fn spread(mut numbers: Vec<f64>) -> [f64; 3] {
-    numbers.sort_by(f64::total_cmp);
-    let at = |index: usize| numbers.get(index).copied().unwrap_or_default();
-    [mean(numbers.iter().copied()), at(numbers.len() / 2), at(0)]
+impl Spread {
+    fn of(mut numbers: Vec<f64>) -> Self {
+        numbers.sort_by(f64::total_cmp);
+        let at = |index: usize| numbers.get(index).copied().unwrap_or_default();
+        Self { mean: mean(numbers.iter().copied()), median: at(numbers.len() / 2), least: at(0) }
+    }
 }
 
 /// A table of the batch sizes and a line about the search.
@@ -187,11 +216,11 @@ impl fmt::Display for Bench {
         let Self { network, evaluator, threads, callers, batches, search } = self;
         writeln!(f, "{network} on {evaluator}, {threads} threads (0: libtorch's choice), {callers} callers")?;
         writeln!(f, "{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s")?;
-        for (batch, forward, evaluate) in batches {
-            writeln!(f, "{batch:>6} {forward:>14.0} {evaluate:>14.0}")?;
+        for BatchSpeed { batch, forward_per_s, evaluate_per_s } in batches {
+            writeln!(f, "{batch:>6} {forward_per_s:>14.0} {evaluate_per_s:>14.0}")?;
         }
-        let SearchSpeed { batch, threads, forward_per_s, collisions, playouts_per_s, .. } = search;
-        let [mean, median, least] = search.search_per_s;
+        let SearchSpeed { batch, threads, forward_per_s, search_per_s, collisions, playouts_per_s } = search;
+        let Spread { mean, median, least } = search_per_s;
         write!(
             f,
             "search, batch {batch}, {threads} threads: {mean:.0} (median {median:.0}, least {least:.0}) of {forward_per_s:.0} \

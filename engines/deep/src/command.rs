@@ -6,7 +6,6 @@ use renmei_deep::{
     bench::{self, BenchOptions},
     evaluator::{Evaluator, TorchEvaluator, TorchOptions},
     label::{self, LabelOptions},
-    time_model::{self, ModelOptions},
     train::{self, AccuracyOptions, Session, Source, TrainOptions},
     usi::Deep,
 };
@@ -41,8 +40,6 @@ enum Command {
     Bench(BenchOptions),
     /// Print a network's evaluation of a position: the probability of each legal move, and of winning.
     Ask(Ask),
-    /// Fit the stopping model, which decides when a search can end early, to searches of positions.
-    TimeModel(ModelOptions),
 }
 
 #[derive(Debug, Args)]
@@ -92,9 +89,11 @@ impl Arguments {
             Some(Command::Train(options)) => run_training(options).map_err(train::plain),
             Some(Command::Exam(exam)) => exam.run().map_err(train::plain),
             Some(Command::Label(label)) => label.run(),
+            Some(Command::Bench(options)) if options.json => {
+                put(serde_json::to_string_pretty(&bench::measure(&options)?)?)
+            }
             Some(Command::Bench(options)) => put(bench::measure(&options)?),
             Some(Command::Ask(ask)) => ask.run(),
-            Some(Command::TimeModel(options)) => put(time_model::run(&options)?.trim_end()),
         }?;
         Ok(ExitCode::SUCCESS)
     }

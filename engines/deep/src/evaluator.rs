@@ -175,6 +175,12 @@ impl Evaluator for UniformEvaluator {
     }
 }
 
+/// The size in which a GPU computes a batch of up to `most`: a power of two, if `most` allows. cuDNN plans every size anew in
+/// every thread, so a search whose batches grow one by one would wait for a hundred plans.
+pub(crate) fn filled_up(batch: usize, most: usize) -> usize {
+    batch.next_power_of_two().min(most).max(batch)
+}
+
 /// Equal priors.
 pub(crate) fn uniform(moves: usize) -> Vec<f32> {
     vec![1.0 / moves.max(1) as f32; moves]

@@ -6,6 +6,27 @@ use rsshogi::{
     types::{Color, Move, PieceType, Square},
 };
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// Directional labels of the moves of Black and of White by their raw form: a search asks for some eighty for every position.
+static DIRECTIONAL: LazyLock<[Vec<u16>; 2]> =
+    LazyLock::new(|| [Color::BLACK, Color::WHITE].map(directional_labels));
+/// The entry of what is no move.
+const NO_LABEL: u16 = u16::MAX;
+
+fn directional_labels(side: Color) -> Vec<u16> {
+    let squares = || (0..Square::COUNT as i8).map(Square::new);
+    let on_board = squares()
+        .flat_map(|to| squares().flat_map(move |from| [Move::normal(from, to), Move::promotion(from, to)]));
+    let pieces = (PieceType::PAWN.raw()..=PieceType::GOLD.raw()).map(PieceType::new);
+    let drops = pieces.flat_map(|piece| squares().map(move |to| Move::drop(piece, to)));
+    let mut labels = vec![NO_LABEL; 1 << 16];
+    for mv in on_board.chain(drops) {
+        let label = MoveLabel::from_move(mv, side).map_or(NO_LABEL, MoveLabel::raw);
+        labels[usize::from(mv.raw())] = label;
+    }
+    labels
+}
 
 /// A set of labels. White's moves are encoded on the rotated board, so that both sides share the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,7 +58,10 @@ impl Labels {
     /// like.
     pub fn label(self, position: &Position, mv: Move) -> Option<u16> {
         match self {
-            Self::Directional => MoveLabel::from_move(mv, position.turn()).map(MoveLabel::raw),
+            Self::Directional => {
+                let label = DIRECTIONAL[position.turn().to_index()][usize::from(mv.raw())];
+                (label != NO_LABEL).then_some(label)
+            }
             Self::KindAndSquare if mv.is_normal() => kind_and_square(position, mv),
             Self::KindAndSquare => None,
         }

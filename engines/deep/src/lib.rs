@@ -14,6 +14,5 @@ pub mod player;
 mod samples;
 pub mod search;
 pub mod time;
-pub mod time_model;
 pub mod train;
 pub mod usi;

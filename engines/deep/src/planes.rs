@@ -103,7 +103,8 @@ impl Features {
     /// Packs a position, mirrored left to right if wanted: its moves then have the mirrored labels.
     pub fn pack_view(self, position: &Position, seen: u8, mirror: bool) -> Packed {
         let mut packer = Packer {
-            bytes: Vec::with_capacity(self.packed_len()),
+            bytes: vec![0; self.packed_len()].into_boxed_slice(),
+            end: 0,
             turned: position.turn() == Color::WHITE,
             mirror,
         };
@@ -123,12 +124,14 @@ impl Features {
             Self::Nene => sides.iter().for_each(|&side| packer.amounts(position.hand(side))),
             Self::Optim => sides.iter().for_each(|&side| packer.counts(position.hand(side), 18)),
         }
-        Packed(packer.bytes.into_boxed_slice())
+        Packed(packer.bytes)
     }
 }
 
 struct Packer {
-    bytes: Vec<u8>,
+    /// Zeros behind `end`.
+    bytes: Box<[u8]>,
+    end: usize,
     turned: bool,
     mirror: bool,
 }
@@ -145,23 +148,30 @@ impl Packer {
     fn board(&mut self, bits: u128) {
         let bits = if self.turned { turned(bits) } else { bits };
         let bits = if self.mirror { mirrored(bits) } else { bits };
-        self.bytes.extend_from_slice(&bits.to_le_bytes()[..BOARD_BYTES]);
+        self.next(BOARD_BYTES).copy_from_slice(&bits.to_le_bytes()[..BOARD_BYTES]);
+    }
+
+    /// The next bytes to write.
+    fn next(&mut self, count: usize) -> &mut [u8] {
+        let begin = self.end;
+        self.end += count;
+        &mut self.bytes[begin..self.end]
     }
 
     fn fill(&mut self, set: bool) {
-        self.bytes.push(u8::from(set));
+        self.next(1)[0] = u8::from(set);
     }
 
     fn counts(&mut self, hand: Hand, most_pawns: usize) {
         for (piece, most) in HANDS {
             let held = hand.count(piece) as usize;
             let shown = if piece == HandPiece::PAWN { most_pawns } else { most };
-            (1..=shown).for_each(|count| self.fill(held >= count));
+            self.next(shown)[..held.min(shown)].fill(1);
         }
     }
 
     fn amounts(&mut self, hand: Hand) {
-        self.bytes.extend(HandPiece::iter().map(|piece| hand.count(piece) as u8));
+        HandPiece::iter().for_each(|piece| self.next(1)[0] = hand.count(piece) as u8);
     }
 }
 

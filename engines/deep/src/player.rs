@@ -24,7 +24,7 @@ use rsshogi::{
     types::{Color, Move},
 };
 use std::{sync::Arc, time::Duration};
-use usi_shell::{BestMove, Game, Info, NotReady, Options, Output, Repetition, Score, Search, SplitMix64};
+use usi_shell::{BestMove, Game, Info, Options, Output, Repetition, Score, Search, SplitMix64};
 
 /// Minimum interval between `info` lines of a running search.
 const REPORT_INTERVAL: Duration = Duration::from_millis(500);
@@ -38,10 +38,6 @@ pub(crate) struct Turn<'a> {
 
 /// A method of choosing a move. The position must have a legal move.
 pub(crate) trait Player: Send {
-    fn ready(&mut self, _options: &Options) -> Result<(), NotReady> {
-        Ok(())
-    }
-
     fn new_game(&mut self) {}
 
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError>;

@@ -258,7 +258,7 @@ impl Default for Task {
             batch: 64,
             constants: Constants::default(),
             terms: Terms::default(),
-            leaf_mate: 3,
+            leaf_mate: 1,
             root_mate: true,
             report_interval: Duration::from_millis(20),
             deterministic: false,

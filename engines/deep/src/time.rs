@@ -4,17 +4,12 @@
 //! when further search is useless:
 //!
 //! - there is only one legal move, or the best one is proven to win;
-//! - the second move cannot catch up with the best one in the remaining playouts;
-//! - by the [stopping model](crate::time_model) the best move changes with a probability of 5% or less.
+//! - the second move cannot catch up with the best one in the remaining playouts.
 //!
 //! It is extended to up to twice the base time when the best move is not clearly the best. Saved time is spent
-//! on later moves: the base time is lengthened by the share that moves have not used so far. Where time cannot
-//! be saved, as in byoyomi, only the first two rules end a search early.
+//! on later moves: the base time is lengthened by the share that moves have not used so far.
 
-use crate::{
-    search::{Progress, Proven, RootMove},
-    time_model::{Features, Model},
-};
+use crate::search::{Progress, Proven, RootMove};
 use std::time::Duration;
 use usi_shell::Spending;
 
@@ -55,7 +50,7 @@ impl Savings {
 }
 
 /// Why a search ends early.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// There is only one legal move.
     Forced,
@@ -63,26 +58,20 @@ pub enum Reason {
     Proven,
     /// No other move can reach as many visits in the remaining playouts.
     Ahead,
-    /// The best move changes with no more than this probability.
-    Settled(f64),
     /// The planned time is spent.
     Spent,
 }
 
 /// The stopping rules of one search.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan<'a> {
-    /// The stopping model, if enabled.
-    pub model: Option<&'a Model>,
-    /// The probability of a change at or below which the search ends.
-    pub change: f64,
+pub struct Plan {
     /// The factor on the base time.
     pub factor: f64,
     /// The limit of playouts of this search.
     pub playouts: Option<u64>,
 }
 
-impl Plan<'_> {
+impl Plan {
     /// The reason to end the search now, if any. `spending` is the time used, if time is limited.
     pub fn verdict(&self, progress: &Progress, spending: Option<Spending>) -> Option<Reason> {
         let best = progress.moves.first()?;
@@ -106,11 +95,7 @@ impl Plan<'_> {
             return Some(if left > 0.0 { Reason::Ahead } else { Reason::Spent });
         }
         let spending = spending.filter(can_be_saved)?;
-        if spending.spent >= self.target(&spending, progress) {
-            return Some(Reason::Spent);
-        }
-        let change = self.model?.change(&Features::of(progress, left)?);
-        (change <= self.change).then_some(Reason::Settled(change))
+        (spending.spent >= self.target(&spending, progress)).then_some(Reason::Spent)
     }
 
     /// The remaining playouts, and the share of time or playouts already spent.

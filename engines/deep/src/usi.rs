@@ -25,10 +25,7 @@
 //! | `WalkTemperature`, `BackupTemperature` | softmax player: temperatures of descent and backup, in centipawns |
 //! | `PolicyWeight` | softmax player: weight of the log priors, in thousandths; 0: none |
 //! | `PolicyCut` | softmax player: replies with a prior below this many thousandths of the highest are not evaluated; 0: all are |
-//! | `StoppingModel` | whether a timed search ends when its best move is unlikely to change, see [`time`](crate::time) |
-//! | `ModelFile` | coefficients written by `renmei-deep time-model`; `default` for the embedded ones |
-//! | `ChangeProbability` | the probability of a change, in percent, at which the search ends |
-//! | `SpendSaved` | whether time saved is spent on later moves |
+//! | `SpendSaved` | whether time saved is spent on later moves, see [`time`](crate::time) |
 //! | `DrawValueBlack`, `DrawValueWhite` | value of a draw for each side, in permille of a win |
 //! | `MaxMovesToDraw` | a game of this many plies is drawn; 0 for no such rule |
 //! | `ResignValue` | resigns when the win probability is below this, in permille; 0 to resign only when mated |
@@ -115,7 +112,7 @@ impl Engine for Deep {
             let player = player::create(&wanted.player, Arc::clone(evaluator), memory);
             self.player = Some((wanted, player));
         }
-        self.player.as_mut().map_or(Ok(()), |(_, player)| player.ready(options))
+        Ok(())
     }
 
     fn new_game(&mut self) {

@@ -115,7 +115,6 @@ fn missing_files_and_devices_are_named() {
         ("Network", "/nowhere/net.toml", "/nowhere/net.toml"),
         ("Device", "gpu", "`gpu` is not a device"),
         ("Device", "cuda:4000", "cuda:4000"),
-        ("ModelFile", "/nowhere/model.toml", "/nowhere/model.toml"),
     ] {
         let mut talk = Talk::start(env!("CARGO_BIN_EXE_renmei-deep"), &["usi"]);
         talk.ask("usi", "usiok");
@@ -151,7 +150,7 @@ fn a_mate_is_solved_on_request() {
 
 #[test]
 fn a_search_reports_lines_with_scores_and_win_probabilities() {
-    let mut talk = deep("mcts", &[("MultiPV", "3"), ("Deterministic", "true"), ("StoppingModel", "false")]);
+    let mut talk = deep("mcts", &[("MultiPV", "3"), ("Deterministic", "true")]);
     let mut run = || {
         talk.send("usinewgame");
         let lines = talk.search("startpos", "go nodes 200");
@@ -164,15 +163,6 @@ fn a_search_reports_lines_with_scores_and_win_probabilities() {
         (lines.last().unwrap().clone(), last.iter().map(fixed).collect::<Vec<_>>())
     };
     assert_eq!(run(), run());
-}
-
-#[test]
-fn a_search_on_a_clock_ends_early_when_it_is_settled() {
-    // White has captured a bishop: one sensible reply, and twenty seconds for it.
-    let obvious = "startpos moves 7g7f 3c3d 1g1f 2b8h+";
-    let go = "go btime 600000 wtime 600000 binc 10000 winc 10000";
-    let lines = deep("mcts", &[("ChangeProbability", "30")]).search(obvious, go);
-    assert!(lines.iter().any(|line| line.starts_with("info string settled")), "{lines:?}");
 }
 
 #[test]
@@ -226,14 +216,33 @@ fn a_missing_driver_is_told_from_a_libtorch_without_cuda_and_from_a_driver_witho
     assert!(half || message.contains("shows no GPU (CUDA_ERROR_NO_DEVICE)"), "{message}");
 }
 
-#[test]
-fn a_search_is_measured_before_a_device_that_sleeps() {
+/// What a short bench before a simulated device prints.
+fn bench(more: &[&str]) -> String {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
         .args("bench --device simulated:0us+0us --seconds 0.01 --batches 16".split(' '))
         .args(["--positions", "3", "--warm", "64"])
+        .args(more)
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&run.stdout);
+    String::from_utf8_lossy(&run.stdout).into_owned()
+}
+
+#[test]
+fn scripts_read_a_bench_as_json() {
+    let found: serde_json::Value = serde_json::from_str(&bench(&["--json"])).unwrap();
+    assert_eq!(
+        (&found["evaluator"], &found["batches"][0]["batch"]),
+        (&"simulated device".into(), &16.into())
+    );
+    let search = &found["search"];
+    let speed = |place: &str| search.pointer(place).and_then(serde_json::Value::as_f64).unwrap();
+    assert!(speed("/search_per_s/mean") >= speed("/search_per_s/least"), "{found}");
+    assert!(speed("/playouts_per_s") > 0.0 && speed("/forward_per_s") > 0.0, "{found}");
+}
+
+#[test]
+fn a_search_is_measured_before_a_device_that_sleeps() {
+    let text = bench(&[]);
     assert!(text.contains("none on simulated device") && text.contains("% collisions"), "{text}");
     let refused = told_of("simulated:200us", std::path::Path::new(""));
     assert!(refused.contains("is not a time of a batch and of a position"), "{refused}");

@@ -6,7 +6,7 @@
 
 use opening_book::Openings;
 use rsshogi::types::EnteringKingRule;
-use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search};
+use usi_shell::{BestMove, Checkmate, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search};
 
 use crate::evaluation::Weights;
 use crate::search::{Outcome, Parts, Progress, RootMove, Searcher, Task, Terms, Tuned, to_score};
@@ -94,6 +94,10 @@ impl Engine for Pairwise {
         let task = task(search, options.entering_king_rule());
         let outcome = think(&mut self.searcher, &loaded.weights, game, &task, search, out);
         answer(&outcome, options)
+    }
+
+    fn solve_mate(&mut self, game: &Game, search: &Search, _out: &Output) -> Checkmate {
+        crate::mate::solve(game.position(), &|| search.clock.is_stopped())
     }
 }
 

@@ -2,7 +2,7 @@
 //! pieces.
 //!
 //! Read [`evaluation`] first, with its incremental updates, then [`search`], [`time`] and [`engine`] (the USI
-//! interface). [`learn`] trains the evaluation, [`quiet`] lends it to other searches, [`mod@bench`] measures speed, [`scale`] weighs relations; [`opening_book`] makes and uses
+//! interface). [`learn`] trains the evaluation, [`quiet`] lends it to other searches, [`mate`] answers `go mate`, [`mod@bench`] measures speed, [`scale`] weighs relations; [`opening_book`] makes and uses
 //! opening books. [`program`] is the command line.
 //!
 //! The package `renmei` builds the program from `src/main.rs`, so that installing it installs its engines; it
@@ -12,6 +12,7 @@ pub mod bench;
 pub mod engine;
 pub mod evaluation;
 pub mod learn;
+pub mod mate;
 pub mod program;
 pub mod quiet;
 pub mod scale;

@@ -76,13 +76,6 @@ impl Path {
         self.root = self.seen.len() - 1;
     }
 
-    /// Removes all positions after the root.
-    pub fn rewind(&mut self) {
-        while self.seen.len() > self.root + 1 {
-            self.pop();
-        }
-    }
-
     /// Adds the position after a null move. Returns the value to pass to [`pop_null`](Self::pop_null).
     #[inline]
     pub fn push_null(&mut self, position: &Position) -> usize {
@@ -198,7 +191,7 @@ mod tests {
             path.push(&position);
         }
         let found = path.returned();
-        path.rewind();
+        search.split_whitespace().for_each(|_| path.pop());
         let mut root = after(game).1;
         root.mark_root();
         assert_eq!((path.returned(), path.seen()), (root.returned(), root.seen()));

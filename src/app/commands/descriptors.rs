@@ -4,9 +4,6 @@
 use plan::{ServeConfig, serve::Limits};
 use platform::account;
 
-/// Descriptors beside those of connections: the database, records, screens, and four for each engine.
-const OTHERS: u64 = 256;
-
 /// Raises the number of files that this process may have open as far as the connections need it, or lowers the number of
 /// connections to what there is, and says so.
 pub fn fit(config: &mut ServeConfig) {
@@ -19,9 +16,9 @@ pub fn fit(config: &mut ServeConfig) {
 }
 
 fn fit_limits(limits: &mut Limits, waiting: u64) {
-    let needed = needed(limits.connections).saturating_add(waiting);
+    let needed = Limits::files(limits.connections).saturating_add(waiting);
     let Some(available) = account::files(needed) else { return };
-    let most = most(available.saturating_sub(waiting));
+    let most = Limits::connections_within(available.saturating_sub(waiting));
     if limits.connections > most {
         err_line!(
             "{available} open files are allowed, so there is room for {most} connections and not for the {} of \
@@ -32,19 +29,6 @@ fn fit_limits(limits: &mut Limits, waiting: u64) {
     }
 }
 
-/// Descriptors that so many connections and the reserve for returning players need.
-fn needed(connections: usize) -> u64 {
-    let connections = u64::try_from(connections).unwrap_or(u64::MAX);
-    connections.saturating_add(connections / 16 + OTHERS)
-}
-
-/// Connections for which that many descriptors are enough.
-fn most(available: u64) -> usize {
-    // A few connections are better than none, and leave as many files as there are.
-    let left = available.saturating_sub(OTHERS).max(available / 2);
-    usize::try_from(left / 17 * 16).unwrap_or(usize::MAX).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,10 +36,11 @@ mod tests {
     #[test]
     fn connections_leave_descriptors_for_the_database_and_the_records() {
         for available in [64, 256, 1024, 4608, 1_048_576] {
-            let connections = most(available);
+            let connections = Limits::connections_within(available);
             let kept = available - u64::try_from(connections + connections / 16).unwrap();
-            assert!(kept >= OTHERS.min(available / 2), "{available}: {connections}");
+            assert!(kept >= 256.min(available / 2), "{available}: {connections}");
         }
-        assert!(most(needed(4096)) >= 4080 && most(1024) == 720);
+        let most = Limits::connections_within;
+        assert!(most(Limits::files(4096)) >= 4080 && most(1024) == 720);
     }
 }

@@ -2,7 +2,14 @@
 
 use super::{Exit, Failure, pretty};
 use clap::Args;
-use std::path::PathBuf;
+use std::{
+    cell::Cell,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+/// Least time between two lines about a long import.
+const PACE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
@@ -38,7 +45,17 @@ impl From<&ImportArgs> for records::Import {
 
 /// Imports records into a database, and verifies them if requested.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
-    let report = records::import(&args.into())?;
+    let (read, told) = (Cell::new(0_u64), Cell::new(Instant::now()));
+    let passes = if args.db.is_some() { "; each is read twice" } else { "" };
+    let is_wanted = || {
+        read.set(read.get() + 1);
+        if told.get().elapsed() >= PACE {
+            told.set(Instant::now());
+            err_line!("{} records read so far{passes}", read.get());
+        }
+        true
+    };
+    let report = records::import_while(&args.into(), &is_wanted)?;
     match args.json {
         false => out!("{report}"),
         true => out_line!("{}", pretty(&report)?),

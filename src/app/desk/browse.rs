@@ -1,7 +1,8 @@
 //! The folders of this machine, for somebody who looks for engines: directories and programs by their names. No file is read.
 
-use crate::{Asked, refused};
+use crate::{Asked, engine::address, refused};
 use maud::{Markup, html};
+use plan::EnginePlan;
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -21,26 +22,30 @@ struct Folder {
     path: PathBuf,
     folders: Vec<String>,
     programs: Vec<String>,
+    /// Other files, where one is chosen.
+    files: Vec<String>,
     /// True if it has more than is shown.
     more: bool,
 }
 
-/// Reads a folder: names that are not hidden.
-fn look(path: &Path) -> io::Result<Folder> {
+/// Reads a folder: names that are not hidden, with `all` also those of files that are no programs.
+fn look(path: &Path, all: bool) -> io::Result<Folder> {
     // What `canonicalize` makes of a path on Windows, few programs can begin in.
     let path = std::path::absolute(path)?;
-    let (mut folders, mut programs, mut more) = (vec![], vec![], false);
+    let (mut folders, mut programs, mut files, mut more) = (vec![], vec![], vec![], false);
     for entry in fs::read_dir(&path)? {
         let Ok(entry) = entry else { continue };
         let Ok(name) = entry.file_name().into_string() else { continue };
         let at = entry.path();
         let is_hidden = name.starts_with('.') || name.contains(char::is_control);
-        more |= folders.len() + programs.len() >= MOST;
+        more |= folders.len() + programs.len() + files.len() >= MOST;
         if is_hidden || more {
             continue;
         }
         if at.is_dir() {
             folders.push(name);
+        } else if all && at.is_file() {
+            files.push(name);
         } else if platform::files::is_program(&at) {
             programs.push(name);
         }
@@ -48,7 +53,8 @@ fn look(path: &Path) -> io::Result<Folder> {
     let by_name = |names: &mut Vec<String>| names.sort_by_key(|name| name.to_lowercase());
     by_name(&mut folders);
     by_name(&mut programs);
-    Ok(Folder { path, folders, programs, more })
+    by_name(&mut files);
+    Ok(Folder { path, folders, programs, files, more })
 }
 
 fn begin() -> PathBuf {
@@ -66,15 +72,49 @@ fn places() -> Vec<PathBuf> {
 /// The page of a folder.
 pub(crate) fn page(Asked { words, fields, .. }: Asked) -> Result<Page, Refusal> {
     let path = Some(fields.text("path")).filter(|path| !path.is_empty()).map_or_else(begin, PathBuf::from);
-    let folder = look(&path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
-    Ok(Page::new(words.add_engines(), "/engines", shown(words, &folder)))
+    let chosen = (fields.text("for"), fields.text("option"));
+    let chosen = Some(chosen).filter(|(engine, _)| !engine.is_empty());
+    let folder = look(&path, chosen.is_some());
+    let folder = folder.map_err(|error| refused(format!("{}: {error}", path.display())))?;
+    Ok(Page::new(words.add_engines(), "/engines", shown(words, &folder, chosen)))
 }
 
-fn shown(words: Language, folder: &Folder) -> Markup {
-    let to = |path: &Path| format!("/engines/browse?path={}", percent(&path.to_string_lossy()));
+/// The address of the folders for an option of an engine: where its value is, or beside the program.
+pub(crate) fn for_option(engine: &EnginePlan, option: &str) -> String {
+    let value = engine.options.iter().find(|(name, _)| name == option).map(|(_, value)| PathBuf::from(value));
+    let beside = engine.command.parent().map(Path::to_path_buf).unwrap_or_else(begin);
+    let at = value
+        .map(|value| beside.join(value))
+        .and_then(|at| at.ancestors().find(|at| at.is_dir()).map(Path::to_path_buf));
+    let (path, name) = (at.unwrap_or(beside), &engine.name);
+    format!(
+        "/engines/browse?for={}&option={}&path={}",
+        percent(name),
+        percent(option),
+        percent(&path.to_string_lossy())
+    )
+}
+
+/// The page of a folder, to add its programs, or to choose a file of it for an engine and its option.
+fn shown(words: Language, folder: &Folder, chosen: Option<(&str, &str)>) -> Markup {
+    let asked = chosen.map(|(engine, option)| format!("for={}&option={}&", percent(engine), percent(option)));
+    let to = |path: &Path| {
+        format!(
+            "/engines/browse?{}path={}",
+            asked.as_deref().unwrap_or_default(),
+            percent(&path.to_string_lossy())
+        )
+    };
     html! {
-        h1 { (words.add_engines()) }
+        @match chosen {
+            Some((engine, option)) => { a.crumb href=(address(engine)) { (engine) " ›" } h1 { (option) } },
+            None => h1 { (words.add_engines()) },
+        }
         form.order.line method="get" action="/engines/browse" {
+            @if let Some((engine, option)) = chosen {
+                input type="hidden" name="for" value=(engine);
+                input type="hidden" name="option" value=(option);
+            }
             label { span { (words.folder()) } input name="path" value=(folder.path.display()) spellcheck="false"; }
             button { (words.open_folder()) }
         }
@@ -83,18 +123,29 @@ fn shown(words: Language, folder: &Folder) -> Markup {
             @if let Some(above) = folder.path.parent() { li { a href=(to(above)) { (words.folder_above()) } } }
             @for name in &folder.folders { li { a href=(to(&folder.path.join(name))) { (name) "/" } } }
         }
-        @if folder.programs.is_empty() { p { (words.no_program_here()) } }
-        @else {
-            form.order method="post" action="/engines/add" {
+        @match chosen {
+            Some((engine, option)) => (files(words, folder, engine, option)),
+            None if folder.programs.is_empty() => p { (words.no_program_here()) },
+            None => form.order method="post" action="/engines/add" {
                 p { (words.choose_programs()) }
                 @for name in &folder.programs {
                     label.tick { input type="checkbox" name="program" value=(folder.path.join(name).display()); span { (name) } }
                 }
                 p.buttons { button.main { (words.add_chosen()) } }
-            }
+            },
         }
         @if folder.more { p { (words.first_of_folder(MOST)) } }
     }
+}
+
+/// The files of a folder, and the folder itself, as values of an option.
+fn files(words: Language, folder: &Folder, engine: &str, option: &str) -> Markup {
+    let field = format!("option:{option}");
+    html! { form.order method="post" action="/engine" {
+        input type="hidden" name="engine" value=(engine);
+        ul.folders { @for name in &folder.files { li { button.quiet name=(field) value=(folder.path.join(name).display()) { (name) } } } }
+        p.buttons { button name=(field) value=(folder.path.display()) { (words.choose_this_folder()) } }
+    } }
 }
 
 #[cfg(test)]
@@ -110,10 +161,14 @@ mod tests {
         }
         fs::write(dir.path().join("notes.txt"), "secret").unwrap();
         fs::create_dir(dir.path().join("Books")).unwrap();
-        let folder = look(dir.path()).unwrap();
+        let folder = look(dir.path(), false).unwrap();
         assert_eq!((folder.folders, folder.programs), (vec!["Books".to_owned()], vec![program]));
-        assert!(look(&dir.path().join("notes.txt")).is_err());
-        let page = shown(Language::English, &look(dir.path()).unwrap()).into_string();
+        assert!(look(&dir.path().join("notes.txt"), true).is_err());
+        let page = shown(Language::English, &look(dir.path(), false).unwrap(), None).into_string();
         assert!(page.contains("engine") && !page.contains("notes") && !page.contains("secret"), "{page}");
+        let chosen = shown(Language::English, &look(dir.path(), true).unwrap(), Some(("gps", "BookFile")))
+            .into_string();
+        assert!(chosen.contains("notes.txt") && chosen.contains("name=\"option:BookFile\""), "{chosen}");
+        assert!(!chosen.contains(".hidden") && !chosen.contains("secret"), "{chosen}");
     }
 }

@@ -1,49 +1,63 @@
-//! What is changed about an event, also while it is played: its file, and the hours in which its games begin.
+//! What is changed about an event, also while it is played: its players, its sizes and its hours in one form, and its file.
 
 use crate::{
     Asked, Desk, compose, confirmed,
     create::token,
-    events::{is_about, set_terms},
+    events::{hold, is_about, set_terms},
     fields::{Fields, version},
     form::shown as said,
-    library::{Library, name_of, set},
+    library::{Library, name_of},
     refused,
+    wish::{AT_ONCE, BY, GAMES, OUT, PLAYER, Wish, Wrong, moment},
 };
 use arena::operations::command::Command;
-use axum::response::{IntoResponse, Response};
+use axum::{
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{Event, Faults, HallConfig, Plan};
 use std::ops::RangeInclusive;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use toml_edit::{DocumentMut, Item, Table, Value, value};
 use web::{
-    components::{letter, prose},
+    components::{Mood, alert, letter, prose, state},
     layout::{Page, percent},
     refusals::Refusal,
 };
 use words::{Language, Message};
 
-/// Most games that a field takes.
-const GAMES: RangeInclusive<usize> = 1..=1_000_000;
-/// Most games at once that a field takes.
-const AT_ONCE: RangeInclusive<usize> = 1..=10_000;
-
 /// An event as the page of its changes shows it.
-struct Shown {
-    name: String,
-    text: String,
-    /// The names of its engines, and of those that may join it.
-    engines: Vec<String>,
-    others: Vec<String>,
+#[derive(Default)]
+pub struct Shown {
+    pub name: String,
+    pub text: String,
+    pub players: Vec<Player>,
+    /// The names of the engines of the library that may join it.
+    pub others: Vec<String>,
     /// Until when its games begin, as `hall.toml` has it.
-    until: String,
+    pub until: String,
     /// True if its games are arranged here.
-    is_arranged: bool,
-    /// True if an engine can be taken out: none has played, and nobody logs in.
-    may_shrink: bool,
+    pub is_arranged: bool,
+    pub is_played: bool,
+    /// True if each of its engines may have played.
+    pub has_games: bool,
     /// Games of an encounter, where one number says it.
-    games: Option<u64>,
-    at_once: Option<u64>,
+    pub games: Option<u64>,
+    pub at_once: Option<u64>,
+    /// What is wrong with it as a whole.
+    pub faults: Vec<String>,
+}
+
+/// A player as the file has it.
+pub struct Player {
+    pub name: String,
+    /// Why it plays no more.
+    pub left: Option<Message>,
+    /// Why it cannot play.
+    pub faults: Vec<String>,
+    /// True if the library has an engine of its name that is set up otherwise.
+    pub differs: bool,
 }
 
 /// Games of an encounter: of one stage that no test ends.
@@ -54,31 +68,88 @@ fn games_of(plan: &Plan) -> Option<u64> {
     }
 }
 
+/// The players of a file, with what is wrong with each by the faults of the file and by those of its last run.
+fn players(tables: &[&Table], library: &Library, faults: Option<&Faults>, said: &[String]) -> Vec<Player> {
+    let replaced = |name: &str| {
+        let by = tables.iter().find(|table| table.get("replaces").and_then(Item::as_str) == Some(name))?;
+        let by = name_of(by);
+        Some(Message::of(|language| language.replaced_by(&by)))
+    };
+    let player = |(at, table): (usize, &&Table)| {
+        let (name, key) = (name_of(table), format!("engines[{at}]"));
+        let is_out = table.get("withdrawn").and_then(Item::as_bool) == Some(true);
+        let out = is_out.then(|| Message::of(Language::plays_no_more));
+        let of_file = faults.into_iter().flat_map(Faults::iter).filter(|fault| fault.key.starts_with(&key));
+        let of_run = said.iter().filter(|line| line.contains(&format!("`{name}`"))).cloned();
+        let is_other = |known: &Table| {
+            let keys =
+                known.iter().filter(|(key, _)| *key != "replaces").map(|(key, item)| (key, item.to_string()));
+            let table = keys.map(|(key, item)| (key.to_owned(), item.trim().to_owned()));
+            table.collect::<std::collections::BTreeMap<_, _>>()
+        };
+        let differs = library.for_event(&name).is_ok_and(|known| is_other(&known) != is_other(table));
+        Player {
+            left: out.or_else(|| replaced(&name)),
+            faults: of_file.map(said_of).chain(of_run).collect(),
+            differs,
+            name,
+        }
+    };
+    tables.iter().enumerate().map(player).collect()
+}
+
+fn said_of(fault: &plan::Fault) -> String {
+    fault.message.clone()
+}
+
 impl Desk {
     fn shown(&self, name: &str) -> Result<Shown, Refusal> {
         let text = self.text_of(name)?;
-        let document: DocumentMut = text.parse().map_err(refused)?;
-        let tables = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
-        let engines: Vec<String> =
-            tables.filter_map(|table| table.get("name")?.as_str().map(str::to_owned)).collect();
-        let others =
-            self.library()?.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
-        let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
-        // One whose file is faulty has its text alone.
-        let plan = self.plan(name).ok();
-        let (is_arranged, games) = (plan.is_some(), plan.as_ref().and_then(games_of));
-        let may_shrink = engines.len() > 2 && !self.has_games(name);
-        let at_once = plan.as_ref().map(|plan| plan.concurrency as u64);
-        let (name, until) = (name.to_owned(), self.until(name));
-        Ok(Shown { name, text, engines, others, until, is_arranged, may_shrink, games, at_once })
-    }
-
-    /// The plan of an event whose games are arranged here: nobody else decides when they begin.
-    fn plan(&self, name: &str) -> Result<Plan, Refusal> {
-        match self.event(name)? {
-            Event::Arranged { plan, .. } => Ok(*plan),
-            Event::League(_) | Event::Seat(_) => Err(Refusal::bad(Language::others_begin_its_games)),
-        }
+        // One that is no TOML has its text alone.
+        let document: DocumentMut = text.parse().unwrap_or_default();
+        let tables: Vec<&Table> =
+            document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten().collect();
+        let read = Event::load(&self.0.place.existing(name)?);
+        let plan = match &read {
+            Ok(Event::Arranged { plan, .. }) => Some(plan),
+            _ => None,
+        };
+        let listed = self.listing(name).map(|event| event.faults).unwrap_or_default();
+        let library = Library::open(&self.0.place).map_err(refused)?;
+        let players = players(&tables, &library, read.as_ref().err(), &listed);
+        let is_free = |name: &String| players.iter().all(|player| player.name != *name);
+        let ready = self.library()?.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
+        let others = ready.map(|engine| engine.plan.name).filter(is_free).collect();
+        let in_event = |key: &str| document.get("event")?.get(key)?.as_integer()?.try_into().ok();
+        let has_own_sizes = ["stage", "sprt", "tune"].iter().any(|key| document.contains_key(key));
+        let faults = match &read {
+            // What is wrong with a player stands at the player.
+            Err(faults) => {
+                let others = faults.iter().filter(|fault| !fault.key.starts_with("engines["));
+                others.map(said).collect()
+            }
+            Ok(_) => listed
+                .into_iter()
+                .filter(|line| players.iter().all(|one| !one.faults.contains(line)))
+                .collect(),
+        };
+        Ok(Shown {
+            is_arranged: plan.is_some()
+                || document.contains_key("event") && !document.contains_key("floodgate"),
+            is_played: self.0.running.operations(name).is_some(),
+            has_games: self.has_games(name),
+            games: match plan {
+                Some(plan) => games_of(plan),
+                None => in_event("games").filter(|_| !has_own_sizes),
+            },
+            at_once: plan.map(|plan| plan.concurrency as u64).or_else(|| in_event("concurrency")),
+            until: self.until(name),
+            name: name.to_owned(),
+            text,
+            players,
+            others,
+            faults,
+        })
     }
 
     /// The text of the file of an event.
@@ -100,146 +171,99 @@ impl Desk {
         self.0.place.own_database(name).unwrap_or_else(|other| other).exists()
     }
 
-    /// Takes an engine out of the file of an event that has not begun: one that cannot start would keep it from beginning.
-    fn remove_engine(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
+    /// Changes an event as its form says: all of it, or nothing.
+    fn make(&self, name: &str, fields: &Fields) -> Result<Message, Wrong> {
         let _alone = self.0.place.alone();
-        let engine = fields.text("engine");
-        if self.has_games(name) {
-            return Err(Refusal::conflict(Language::it_has_played));
+        let shown = self.shown(name)?;
+        let is_form =
+            ["at-once", "games", "joins", "until"].iter().any(|name| fields.all(name).next().is_some());
+        if !is_form && fields.beginning(PLAYER).next().is_none() {
+            return Err(Refusal::bad(Language::unknown_order).into());
         }
-        self.edit(name, None, |document| {
-            let engines = document.get_mut("engines").and_then(Item::as_array_of_tables_mut);
-            let engines = engines.ok_or_else(|| Refusal::bad(Language::change_the_file))?;
-            let known = engines.len();
-            engines.retain(|table| name_of(table) != engine);
-            if engines.len() == known { Err(Refusal::bad(Language::no_such_engine_here)) } else { Ok(()) }
-        })?;
-        Ok(Message::of(|language| language.engine_is_out(engine, name)))
+        if fields.is("version") && fields.text("version") != version(&shown.text) {
+            return Err(Refusal::conflict(Language::event_changed_meanwhile).into());
+        }
+        if !shown.is_arranged {
+            return Err(Refusal::bad(Language::others_begin_its_games).into());
+        }
+        let wish = Wish::of(fields, &shown)?;
+        let library = Library::open(&self.0.place).map_err(refused)?;
+        let text = wish.written(&shown, &library)?;
+        if text != shown.text {
+            let file = self.0.place.existing(name)?;
+            may_go_on(&compose::check_as(&self.0.place, &file, &text).map_err(refused)?)?;
+            self.put(name, text, wish.at_once)?;
+            if shown.is_played {
+                let back = |_: &Refusal| drop(self.put(name, shown.text.clone(), None));
+                // One that cannot play would keep the event from being begun again.
+                self.tell(name, &wish).inspect_err(back)?;
+            }
+        }
+        self.set_until(name, wish.until.as_deref())?;
+        let terms = HallConfig::load(self.0.place.directory(), true).map_err(refused)?;
+        let is_held = terms.of(&format!("{name}.toml")).held;
+        if wish.games.is_some() && !is_held {
+            // It is begun anew with its file, once the running games are over.
+            self.order(Order::Finish(name.to_owned()))?;
+            self.order(Order::Begin(name.to_owned()))?;
+        }
+        Ok(wish.done(name, is_held))
     }
 
-    /// Changes the file of an event, which stays as it was if the change makes it wrong.
-    fn edit(
-        &self,
-        name: &str,
-        at_once: Option<usize>,
-        change: impl FnOnce(&mut DocumentMut) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
-        let _alone = self.0.place.alone();
-        let mut document: DocumentMut = self.text_of(name)?.parse().map_err(refused)?;
-        change(&mut document)?;
-        let text = document.to_string();
-        compose::check(&self.0.place, &text).map_err(refused)?;
+    fn put(&self, name: &str, text: String, at_once: Option<usize>) -> Result<(), Refusal> {
         self.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
         self.order(Order::Changed(name.to_owned(), text, at_once))
     }
 
-    fn set_games_at_once(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
-        let most = number(fields, &AT_ONCE)?;
-        self.plan(name)?;
-        self.edit(name, Some(most), |document| set_in_event(document, "concurrency", most))?;
-        let name = name.to_owned();
-        Ok(Message::of(move |language| language.games_at_once_now(&name, most)))
+    /// Has an event that is played hear of its players.
+    fn tell(&self, name: &str, wish: &Wish) -> Result<(), Refusal> {
+        if wish.brings_engines() {
+            self.carry_out(name, Command::Reload)?;
+        }
+        wish.out
+            .iter()
+            .try_for_each(|player| self.carry_out(name, Command::Withdraw { player: player.clone() }))
     }
 
-    /// More games of an encounter: the event is begun anew with its file, once the running games are over. One that was stopped
-    /// waits until it is begun.
-    fn set_games(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
-        let _alone = self.0.place.alone();
-        let plan = self.plan(name)?;
-        let known = games_of(&plan).ok_or_else(|| Refusal::bad(Language::change_the_file))?;
-        // What was played cannot become too much.
-        let least = if plan.database.exists() { usize::try_from(known).unwrap_or(1) } else { *GAMES.start() };
-        let games = number(fields, &(least..=*GAMES.end()))?;
-        let terms = HallConfig::load(self.0.place.directory(), true).map_err(refused)?;
-        self.edit(name, None, |document| set_in_event(document, "games", games))?;
-        if terms.of(&format!("{name}.toml")).held {
-            return Ok(Message::of(|language| language.event_is_kept(name)));
-        }
-        self.order(Order::Finish(name.to_owned()))?;
-        self.order(Order::Begin(name.to_owned()))?;
-        Ok(Message::of(|language| language.file_is_taken_up(name)))
-    }
-
-    /// Adds an engine of the library to the end of the file, in the place of another one if that is wanted. An event that
-    /// is played takes it in at once, after a look at it.
-    fn add_engine(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
-        let (engine, replaced) = (fields.text("engine"), fields.text("replaces"));
-        self.plan(name)?;
-        let library = Library::open(&self.0.place).map_err(refused)?;
-        let mut table = library.for_event(engine).map_err(refused)?;
-        if !replaced.is_empty() {
-            table.insert("replaces", value(replaced));
-        }
-        table.set_position(None);
-        self.edit(name, None, |document| {
-            let engines = document.entry("engines").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-            let engines =
-                engines.as_array_of_tables_mut().ok_or_else(|| Refusal::bad(Language::change_the_file))?;
-            engines.push(table);
-            Ok(())
-        })?;
-        if self.0.running.operations(name).is_some() {
-            // One that cannot play would keep the event from being begun again.
-            self.carry_out(name, Command::Reload).or_else(|why| {
-                self.edit(name, None, |document| {
-                    let engines = document.get_mut("engines").and_then(Item::as_array_of_tables_mut);
-                    engines.into_iter().for_each(|engines| engines.retain(|table| name_of(table) != engine));
-                    Ok(())
-                })?;
-                Err(why)
-            })?;
-        }
-        Ok(Message::of(|language| language.engine_is_added(engine, name)))
-    }
-
-    fn set_until(&self, name: &str, fields: &Fields) -> Result<Message, Refusal> {
-        // As browsers write a time, and the difference from UTC that a script has added.
-        self.plan(name)?;
-        let until = fields.all("until").next().ok_or_else(|| Refusal::bad(Language::unknown_order))?;
-        let (time, offset) = (until.replace('T', " "), fields.text("offset"));
-        let wanted = (!time.is_empty()).then(|| Value::from(format!("{time} {offset}").trim()));
-        let said = wanted.as_ref().and_then(Value::as_str).map(str::to_owned);
-        let _alone = self.0.place.alone();
+    fn set_until(&self, name: &str, until: Option<&str>) -> Result<(), Refusal> {
+        let Some(until) = until else { return Ok(()) };
+        let wanted = (!until.is_empty()).then(|| Value::from(until));
         set_terms(&self.0.place, name, "until", wanted).map_err(refused)?;
-        self.order(Order::Terms(name.to_owned()))?;
-        let name = name.to_owned();
-        Ok(Message::of(move |language| match &said {
-            Some(until) => language.no_game_after(&name, until),
-            None => language.no_deadline(&name),
-        }))
+        self.order(Order::Terms(name.to_owned()))
     }
 }
 
-fn number(fields: &Fields, range: &RangeInclusive<usize>) -> Result<usize, Refusal> {
-    let (least, most) = (*range.start(), *range.end());
-    let number = fields.text("games").parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| Refusal::bad(move |language| language.number_from_to(least, most)))
-}
-
-fn set_in_event(document: &mut DocumentMut, key: &str, number: usize) -> Result<(), Refusal> {
-    let table = document.entry("event").or_insert(Item::Table(Table::new()));
-    let table = table.as_table_mut().ok_or_else(|| Refusal::bad(Language::change_the_file))?;
-    set(table, key, Some(i64::try_from(number).unwrap_or(i64::MAX).into()));
-    Ok(())
+/// Refuses what an event that has begun could not go on with.
+fn may_go_on(event: &Event) -> Result<(), Refusal> {
+    match event {
+        Event::Arranged { plan, .. } if plan.database.exists() => {
+            arena::resume::newcomers(plan).map(drop).map_err(refused)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The page.
 pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, Refusal> {
-    Ok(drawn(words, &desk.shown(fields.text("event"))?, done.as_ref(), None))
+    Ok(drawn(words, &desk.shown(fields.text("event"))?, done.as_ref(), &Sent::Nothing))
 }
 
-/// Makes a change.
-pub(crate) fn change(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
+/// Makes the changes of the form.
+pub(crate) fn change(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
     let name = fields.text("event");
-    let done = match fields.text("change") {
-        "at-once" => desk.set_games_at_once(name, &fields),
-        "games" => desk.set_games(name, &fields),
-        "engine" => desk.add_engine(name, &fields),
-        "remove" => desk.remove_engine(name, &fields),
-        "until" => desk.set_until(name, &fields),
-        _ => Err(Refusal::bad(Language::unknown_order)),
-    }?;
-    Ok(desk.confirm(&address(name), done))
+    let begins = fields.text("do") == "begin";
+    match desk.make(name, &fields) {
+        Ok(_) if begins => {
+            hold(&desk.0.place, name, false).map_err(refused)?;
+            desk.order(Order::Begin(name.to_owned()))?;
+            Ok(desk.confirm("/", Message::of(|language| language.event_begins(name))))
+        }
+        Ok(done) => Ok(desk.confirm(&address(name), done)),
+        Err(wrong) => {
+            let page = drawn(words, &desk.shown(name)?, None, &Sent::Form(&fields, &wrong));
+            Ok((StatusCode::BAD_REQUEST, page).into_response())
+        }
+    }
 }
 
 /// The address of the page of an event.
@@ -247,16 +271,14 @@ pub(crate) fn address(name: &str) -> String {
     format!("/events/change?event={}", percent(name))
 }
 
-/// A form with one button, which makes a change.
-fn form(name: &str, change: &str, label: &str, fields: &Markup) -> Markup {
-    html! { form.order.line method="post" action="/events/change" {
-        input type="hidden" name="event" value=(name);
-        (fields)
-        button name="change" value=(change) { (label) }
-    } }
+/// What was sent and not taken.
+enum Sent<'a> {
+    Nothing,
+    Form(&'a Fields, &'a Wrong),
+    Text(Typed),
 }
 
-/// A text that was sent and not taken: it is faulty, or the file was changed since the form was shown.
+/// A text that is faulty, or whose file was changed since the form was shown.
 struct Typed {
     text: String,
     /// The version of the file that the text takes the place of.
@@ -264,70 +286,105 @@ struct Typed {
     faults: Option<Faults>,
 }
 
-fn drawn(words: Language, shown: &Shown, done: Option<&Message>, typed: Option<&Typed>) -> Page {
+fn drawn(words: Language, shown: &Shown, done: Option<&Message>, sent: &Sent<'_>) -> Page {
     let name = shown.name.as_str();
+    let typed = if let Sent::Text(typed) = sent { Some(typed) } else { None };
+    let content = html! {
+        h1 { (name) }
+        (confirmed(words, done))
+        @if !shown.faults.is_empty() && typed.is_none() { (alert(Mood::Bad, &html! { pre.faults { (words.fault(&shown.faults.join("\n"))) } })) }
+        @if shown.is_arranged { (form(words, shown, sent)) }
+        details.tab open[typed.is_some() || !shown.is_arranged] {
+            summary { (words.text_of_event()) }
+            (text(words, shown, typed))
+        }
+    };
+    Page::new(name, "/", content).with(&["times.js"])
+}
+
+/// The text of the file, to be changed by hand.
+fn text(words: Language, shown: &Shown, typed: Option<&Typed>) -> Markup {
     let (text, version) = match typed {
         Some(typed) => (typed.text.as_str(), typed.version.clone()),
         None => (shown.text.as_str(), version(&shown.text)),
     };
     let faults = typed.and_then(|typed| typed.faults.as_ref());
-    let content = html! {
-        h1 { (name) }
-        (confirmed(words, done))
-        @if shown.is_arranged { (forms(words, shown)) }
-        @if shown.may_shrink { (players(words, shown)) }
-        h2 { (words.text_of_event()) }
+    html! {
         p { (words.change_counts_when_begun()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&said(fault))) "\n" } } }
         @if typed.is_some() && faults.is_none() { p role="alert" { (words.changed_meanwhile()) } pre.faults { (shown.text) } }
         form.order.wide method="post" action="/events/text" {
-            input type="hidden" name="event" value=(name);
+            input type="hidden" name="event" value=(shown.name);
             input type="hidden" name="version" value=(version);
             textarea name="text" rows="28" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
-            p.buttons { button.main { (words.save()) } }
+            p.buttons { button { (words.save()) } a.button href={ "/events/text?event=" (percent(&shown.name)) } { (words.copy()) } }
         }
-        p { a href={ "/events/text?event=" (percent(name)) } { (words.copy()) } }
-    };
-    Page::new(name, "/", content).with(&["times.js"])
-}
-
-/// The engines, each of which can be taken out before the event has begun.
-fn players(words: Language, shown: &Shown) -> Markup {
-    html! {
-        h2 { (words.players()) }
-        div.pick { @for engine in &shown.engines { form.taken method="post" action="/events/change" {
-            input type="hidden" name="event" value=(shown.name);
-            input type="hidden" name="engine" value=(engine);
-            (letter(engine)) span { (engine) }
-            button.quiet name="change" value="remove" aria-label={ (words.take_out()) ": " (engine) } title=(words.take_out()) { "✕" }
-        } } }
     }
 }
 
-/// The forms of what can be changed while the event is played.
-fn forms(words: Language, shown: &Shown) -> Markup {
-    let name = shown.name.as_str();
-    let games = |label: &str, known: Option<u64>, range: &RangeInclusive<usize>| {
-        html! {
-            label { span { (label) } input type="number" name="games" value=[known] min=(range.start()) max=(range.end()) required; }
-        }
+/// The form of what can be changed, also while the event is played.
+fn form(words: Language, shown: &Shown, sent: &Sent<'_>) -> Markup {
+    let (fields, wrong) = match sent {
+        Sent::Form(fields, wrong) => (Some(*fields), Some(*wrong)),
+        _ => (None, None),
     };
-    html! {
-        (form(name, "at-once", words.change(), &games(words.games_at_once_short(), shown.at_once, &AT_ONCE)))
-        @if let Some(known) = shown.games {
-            (form(name, "games", words.change(), &games(words.games_of_encounter(), Some(known), &GAMES)))
+    let at = |field: &str| wrong.filter(|wrong| wrong.field == field).map(|wrong| wrong.why.text(words));
+    let sent = |field: &str| fields.map_or("", |fields| fields.text(field));
+    let number = |field: &'static str, label: &str, known: Option<u64>, range: &RangeInclusive<usize>| {
+        let value = Some(sent(field)).filter(|sent| !sent.is_empty()).map(str::to_owned);
+        let value = value.or_else(|| known.map(|known| known.to_string()));
+        html! { label { span { (label) }
+            input.number type="number" name=(field) value=[value] min=(range.start()) max=(range.end()) autofocus[at(field).is_some()];
+            @if let Some(why) = at(field) { em.wrong role="alert" { (why) } }
+        } }
+    };
+    let known = moment(&shown.until);
+    let until = Some(sent("until")).filter(|sent| !sent.is_empty()).map(str::to_owned);
+    html! { form.order.wide method="post" action="/events/change" {
+        input type="hidden" name="event" value=(shown.name);
+        input type="hidden" name="version" value=(version(&shown.text));
+        @if let Some(why) = at("") { (alert(Mood::Bad, &html! { p { (prose(&words.fault(why))) } })) }
+        fieldset {
+            legend { (words.players()) }
+            ul.roster { @for player in &shown.players { (player.row(words, shown, sent(&format!("{PLAYER}{}", player.name)))) } }
+            @if shown.others.is_empty() { p.note { (words.all_engines_play()) } }
+            @else { label { span { (words.engine_that_joins()) } select name="joins" {
+                option value="" { (words.nobody()) }
+                @for other in &shown.others { option value=(other) selected[sent("joins") == other] { (other) } }
+            } } }
+            p.quiet { (if shown.has_games { words.what_leaving_does() } else { words.nobody_has_played() }) }
         }
-        @if !shown.others.is_empty() {
-            (form(name, "engine", words.add(), &html! {
-                label { span { (words.engine_that_joins()) } select name="engine" { @for other in &shown.others { option { (other) } } } }
-                label { span { (words.in_place_of()) } select name="replaces" { option value="" { (words.nobody()) } @for engine in &shown.engines { option { (engine) } } } }
-            }))
-        } @else { p.note { (words.all_engines_play()) } }
-        (form(name, "until", words.change(), &html! {
-            label { span { (words.no_new_game_after()) } input type="datetime-local" name="until"; }
-            input type="hidden" name="offset" value="+00:00";
+        (number("at-once", words.games_at_once_short(), shown.at_once, &AT_ONCE))
+        @if shown.games.is_some() { (number("games", words.games_of_encounter(), shown.games, &GAMES)) }
+        label { span { (words.no_new_game_after()) }
+            input type="datetime-local" name="until" value=[until.or_else(|| known.as_ref().map(|(time, _)| time.clone()))];
             @if !shown.until.is_empty() { small { (shown.until) } }
-        }))
+        }
+        input type="hidden" name="offset" value=(known.as_ref().map_or("+00:00", |(_, offset)| offset));
+        p.buttons.kept {
+            button.main { (words.save()) }
+            @if !shown.is_played { button name="do" value="begin" { (words.save_and_go_on()) } }
+        }
+    } }
+}
+
+impl Player {
+    /// The player, and what may become of it.
+    fn row(&self, words: Language, shown: &Shown, sent: &str) -> Markup {
+        let by = |name: &str| format!("{BY}{name}");
+        html! { li {
+            (letter(&self.name)) span.name { (self.name) }
+            @match &self.left {
+                Some(left) => (state(Mood::Rest, left.text(words))),
+                None => select name={ (PLAYER) (self.name) } aria-label={ (self.name) ": " (words.change()) } {
+                    option value="" { (words.plays_on()) }
+                    option value=(OUT) selected[sent == OUT] { (words.take_out()) }
+                    @if self.differs { option value=(by(&self.name)) selected[sent == by(&self.name)] { (words.as_the_library_has_it()) } }
+                    @for other in &shown.others { option value=(by(other)) selected[sent == by(other)] { (words.replace_by(other)) } }
+                },
+            }
+            @if self.left.is_none() { @for fault in &self.faults { em.wrong { (words.fault(fault)) } } }
+        } }
     }
 }
 
@@ -395,11 +452,11 @@ pub(crate) fn save(Asked { desk, words, fields, .. }: Asked) -> Result<Response,
     let known = desk.shown(name)?;
     if let Err(faults) = compose::check(&desk.0.place, &text) {
         let typed = Typed { text, version: fields.text("version").to_owned(), faults: Some(faults) };
-        return Ok(drawn(words, &known, None, Some(&typed)).into_response());
+        return Ok(drawn(words, &known, None, &Sent::Text(typed)).into_response());
     }
     if fields.is("version") && fields.text("version") != version(&known.text) {
         let typed = Typed { text, version: version(&known.text), faults: None };
-        return Ok(drawn(words, &known, None, Some(&typed)).into_response());
+        return Ok(drawn(words, &known, None, &Sent::Text(typed)).into_response());
     }
     desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
     Ok(desk.confirm("/", Message::of(Language::saved)))
@@ -408,15 +465,6 @@ pub(crate) fn save(Asked { desk, words, fields, .. }: Asked) -> Result<Response,
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_number_out_of_its_range_is_refused_with_the_range() {
-        let of = |text: &str| number(&Fields::of(&[("games", text)]), &AT_ONCE);
-        assert_eq!(of(" 12 ").ok(), Some(12));
-        for wrong in ["", "0", "10001", "-1", "many"] {
-            assert!(of(wrong).is_err_and(|why| why.message.to_string().contains("1 to 10000")), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_copy_has_neither_the_addresses_nor_the_files_of_the_other_event() {
@@ -448,12 +496,5 @@ mod tests {
         );
         let left_out = ["database", "log", "records", "record_name"].map(|key| format!("floodgate.{key}"));
         assert_eq!(copied(&own, None), (seat.to_owned(), left_out.to_vec()));
-    }
-
-    #[test]
-    fn a_number_is_written_into_the_event_and_what_stands_around_it_stays() {
-        let mut document: DocumentMut = "[event]\nname = \"cup\" # ours\ngames = 2 # each\n".parse().unwrap();
-        set_in_event(&mut document, "games", 8).unwrap();
-        assert_eq!(document.to_string(), "[event]\nname = \"cup\" # ours\ngames = 8 # each\n");
     }
 }

@@ -21,11 +21,16 @@ fn request(engine: &LibraryEngine) -> Request {
     }
 }
 
+/// What the examination of an engine is called.
+pub(crate) fn title(engine: &str) -> Message {
+    Message::of(|language| language.check_of(engine))
+}
+
 /// Begins the examination of an engine.
 pub(crate) fn begin(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
     let name = fields.text("engine");
     let request = request(&desk.engine(name)?);
-    let what = (Message::of(|language| language.check_of(name)), format!("{request:?}"));
+    let what = (title(name), format!("{request:?}"));
     Ok(lead(&desk.0.jobs.begin(what, &address(name), move |job| examine(job, &request))))
 }
 

@@ -51,7 +51,7 @@ impl Kind {
     }
 
     /// The format of `[event]`.
-    fn format(self) -> &'static str {
+    pub fn format(self) -> &'static str {
         match self {
             Self::Match | Self::League => "round-robin",
             other => other.word(),
@@ -107,6 +107,16 @@ impl Kind {
         matches!(self, Self::Sprt | Self::Gauntlet)
     }
 
+    /// True if a table ranks its players.
+    pub fn has_table(self) -> bool {
+        matches!(self, Self::League | Self::Gauntlet | Self::Swiss)
+    }
+
+    /// True if a knock-out of the first may follow.
+    pub fn may_have_final(self) -> bool {
+        matches!(self, Self::League | Self::Swiss)
+    }
+
     /// Games of an encounter, where nobody says it.
     pub fn games(self) -> &'static str {
         match self {
@@ -128,6 +138,14 @@ pub const PRESETS: [(&str, Phrase, &str); 4] = [
 /// Clocks that the form offers.
 pub const CLOCKS: [&str; 7] =
     ["byoyomi 1s", "byoyomi 3s", "byoyomi 10s", "5m+2s", "10m byoyomi 10s", "300s+10s", "nodes 10000"];
+/// Orders of players with equal scores, beside the usual one of a format.
+const TIE_BREAKS: [(&str, &str); 2] = [
+    ("direct", "order = [\"direct-encounter\", \"sonneborn-berger\"]"),
+    (
+        "japan",
+        "order = [\"buchholz\", \"sonneborn-berger\", \"median\", \"direct-encounter\", \"seed\"]\nbye = \"nothing\"",
+    ),
+];
 /// Moves after which a game is drawn, where nobody says it.
 pub const MOVES: &str = "320";
 
@@ -179,6 +197,19 @@ fn head(kind: Kind, fields: &Fields) -> String {
         text.push('\n');
     };
     line(format!("name = {}", quoted(fields.text("name"))));
+    if fields.is("concurrency") {
+        line(format!("concurrency = {}  # games at once", number(fields, "concurrency", "1")));
+    }
+    if fields.is("replay_draws") && kind != Kind::Sprt {
+        line(format!(
+            "replay_draws = {}  # drawn games are played again",
+            quoted(fields.text("replay_draws"))
+        ));
+    }
+    let has_final = fields.is("final") && kind.may_have_final();
+    if has_final {
+        line("\n[[stage]]".to_owned());
+    }
     line(format!("format = {}", quoted(kind.format())));
     if kind != Kind::Sprt {
         line(format!("games = {}  # of an encounter", number(fields, "games", kind.games())));
@@ -186,8 +217,17 @@ fn head(kind: Kind, fields: &Fields) -> String {
     if kind == Kind::Swiss {
         line(format!("rounds = {}", number(fields, "rounds", "5")));
     }
-    if fields.is("concurrency") {
-        line(format!("concurrency = {}  # games at once", number(fields, "concurrency", "1")));
+    if kind == Kind::Knockout && fields.is("tie") {
+        line(format!("tie = {}  # decides a level encounter", quoted(fields.text("tie"))));
+    }
+    if has_final {
+        line("\n[[stage]]\nformat = \"knock-out\"".to_owned());
+        line(format!("entrants = {}  # the first of the stage before", number(fields, "final", "4")));
+        line("games = 2\ntie = \"more-games\"".to_owned());
+    }
+    let tie_breaks = TIE_BREAKS.iter().find(|(word, _)| *word == fields.text("tiebreaks"));
+    if let Some((_, keys)) = tie_breaks.filter(|_| kind.has_table()) {
+        line(format!("\n[tiebreaks]\n{keys}"));
     }
     if kind == Kind::Sprt {
         line(format!(
@@ -211,9 +251,13 @@ fn head(kind: Kind, fields: &Fields) -> String {
     text
 }
 
-/// Everything that is wrong with a text as the event of a file in the directory.
+/// Everything that is wrong with a text as the event of a new file in the directory.
 pub fn check(place: &Place, text: &str) -> Result<Event, Faults> {
-    let file = Path::new("event.toml");
+    check_as(place, Path::new("event.toml"), text)
+}
+
+/// The same for a file of this name, by which the event and its database are called where the text does not name them.
+pub fn check_as(place: &Place, file: &Path, text: &str) -> Result<Event, Faults> {
     let unreadable = |error: std::io::Error| Faults::of_file(file, error.to_string());
     let environment = Environment::here(place.directory()).map_err(unreadable)?;
     Event::parse(text, Some(file), &environment)
@@ -251,6 +295,36 @@ mod tests {
             let first = if kind.has_candidate() { "two" } else { "one" };
             assert_eq!(plan.engines[0].name, first, "{}", kind.word());
         }
+    }
+
+    #[test]
+    fn draws_ties_finals_and_tie_breaks_of_the_form_are_those_of_the_plan() {
+        let (_dir, place, library) = desk();
+        let made = |kind, fields: &[(&str, &str)]| {
+            let engines = ["one", "two", "three"].map(|name| ("engine", name));
+            let fields = [&[("kind", kind), ("name", "cup")], &engines[..], fields].concat();
+            let text = text(&Fields::of(&fields), &library, "cup").unwrap();
+            check(&place, &text).map_err(|faults| (faults, text))
+        };
+        let plan = |kind, fields: &[(&str, &str)]| match made(kind, fields) {
+            Ok(Event::Arranged { plan, .. }) => *plan,
+            other => panic!("{kind}: {other:?}"),
+        };
+        let swiss = plan(
+            "swiss",
+            &[("final", "2"), ("rounds", "2"), ("tiebreaks", "japan"), ("replay_draws", "swap")],
+        );
+        assert_eq!((swiss.stages.len(), swiss.stages[1].entrants), (2, Some(2)));
+        assert_eq!(swiss.ranking.tie_breaks.as_ref().map(Vec::len), Some(5));
+        assert_ne!(swiss.replay_draws, plan("swiss", &[("rounds", "2")]).replay_draws);
+        assert_eq!(
+            plan("league", &[("tiebreaks", "direct")]).ranking.tie_breaks.as_ref().map(Vec::len),
+            Some(2)
+        );
+        let (seeded, decided) = (plan("knock-out", &[]), plan("knock-out", &[("tie", "more-games")]));
+        assert_ne!(seeded.stages[0].format, decided.stages[0].format);
+        let (faults, text) = made("league", &[("final", "8")]).unwrap_err();
+        assert!(faults.iter().any(|fault| field_of(&fault.key) == "final"), "{faults}\n{text}");
     }
 
     #[cfg(unix)]

@@ -1,12 +1,12 @@
 //! New events: the kinds as cards, the form of one kind, and the text that it makes.
 
 use crate::{
-    Asked, Desk,
-    clock::{self, in_words},
+    Asked, Desk, clock,
     compose::{self, Kind, MOVES, PRESETS},
     events::{fields_of, hold},
     fields::Fields,
-    form::{Form, field, number, offered, shown, wrong},
+    forecast::forecast,
+    form::{Form, choice, field, number, offered, shown, wrong},
     hosted,
     library::{Library, LibraryError},
     publish::is_free,
@@ -16,20 +16,15 @@ use axum::response::{Html, IntoResponse, Response};
 use event::hall::Order;
 use maud::{Markup, html};
 use parking_lot::Mutex;
-use plan::{EnginePlan, Event, Faults, LibraryEngine};
-use std::{
-    collections::{BTreeSet, VecDeque},
-    time::Duration,
-};
+use plan::{Event, Faults, LibraryEngine};
+use std::collections::{BTreeSet, VecDeque};
 use web::{
-    components::{icon, letter},
+    components::{icon, letter, prose},
     layout::{Page, percent},
     refusals::Refusal,
 };
 use words::{Language, Message, Phrase};
 
-/// Plies of a game of programs, where an estimate needs them.
-const PLIES: u32 = 120;
 /// Forms that are remembered, so that one that is sent again makes nothing.
 const SUBMITS: usize = 1000;
 
@@ -39,7 +34,7 @@ pub(crate) fn kinds(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Re
     fields_of(&desk.0.place, from)?;
     let like = if from.is_empty() { String::new() } else { format!("&from={}", percent(from)) };
     let content = html! {
-        h1 { (words.new_event()) @if !from.is_empty() { ": " (words.like_event(from)) } }
+        h1 { (words.new_event()) @if !from.is_empty() { ": " (prose(&words.like_event(from))) } }
         @if !from.is_empty() { p { a href={ "/events/text?event=" (percent(from)) } { (words.same_file_again()) } } }
         (cards(words, Kind::ALL, &like))
         h2 { (words.like_a_real_event()) }
@@ -65,13 +60,13 @@ pub(crate) fn blank(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Re
     let known = fields_of(&desk.0.place, fields.text("from"))?;
     let form = Form { words, fields: fields.with(known), engines, made: None };
     let event = desk.described(&form.fields).and_then(|(_, event)| event.ok());
-    Ok(page(words, &form, event.as_ref()))
+    Ok(page(words, &desk, &form, event.as_ref()))
 }
 
 /// What the fields of a form make, as it stands beside them.
 pub(crate) fn sum(Asked { desk, words, fields, .. }: Asked) -> Result<Html<String>, Refusal> {
     let event = desk.described(&fields).and_then(|(_, event)| event.ok());
-    Ok(Html(summary(words, event.as_ref()).into_string()))
+    Ok(Html(forecast(words, &desk, event.as_ref()).into_string()))
 }
 
 /// Shows what the fields make, or has it played.
@@ -99,7 +94,7 @@ pub(crate) fn show(Asked { desk, words, fields, .. }: Asked) -> Result<Response,
     }
     let form = Form { words, fields, engines, made: Some((text, event)) };
     let event = form.made.as_ref().and_then(|(_, event)| event.as_ref().ok());
-    Ok(page(words, &form, event).into_response())
+    Ok(page(words, &desk, &form, event).into_response())
 }
 
 /// The engines that come with this program, the stronger one first.
@@ -113,26 +108,30 @@ pub(crate) fn first(Asked { desk, words, fields, .. }: Asked) -> Result<Response
     if !programs.iter().all(|program| program.is_file()) {
         return Err(Refusal::bad(Language::no_engine_comes_with_this_program));
     }
+    let names = programs.iter().map(|program| desk.shake(program)).collect::<Result<Vec<_>, _>>();
+    let names = names.map_err(refused)?;
+    // A second click finds what the first one has made.
+    let alone = desk.0.place.alone();
+    if let Some(name) = desk.0.submits.made_by(fields.text("submit")) {
+        drop(alone);
+        return Ok(desk.leads_to(&name, true));
+    }
     let engines = desk.library()?;
     let mut known = vec![("kind", Kind::Match.word().to_owned()), ("name", words.first_match().to_owned())];
     known.extend(
         [("minutes", "1"), ("manner", "byoyomi"), ("amount", "1"), ("games", "4")]
             .map(|(key, value)| (key, value.to_owned())),
     );
-    for program in &programs {
+    for (program, name) in programs.iter().zip(&names) {
         let here = engines.iter().find(|engine| engine.plan.command == *program);
         let name = match here {
             Some(engine) => engine.plan.name.clone(),
-            None => desk.shake(program).and_then(|name| desk.add(&name, program)).map_err(refused)?,
+            None => desk.add(name, program).map_err(refused)?,
         };
         known.push(("engine", name));
     }
-    let fields = fields.with(known);
-    let library = Library::open(&desk.0.place).map_err(refused)?;
-    let text = compose::text(&fields, &library, &desk.0.place.new_name(fields.text("name")));
-    let text = text.map_err(|error: LibraryError| refused(error))?;
-    compose::check(&desk.0.place, &text).map_err(refused)?;
-    let name = desk.create(&fields, fields.text("name"), &text, true)?;
+    let name = desk.make_event(&fields.with(known))?;
+    drop(alone);
     Ok(desk.leads_to(&name, true))
 }
 
@@ -161,7 +160,13 @@ impl Desk {
     }
 
     /// Writes a new event, which begins at once or waits; returns its name. A form that is sent twice makes it once.
-    fn create(&self, form: &Fields, title: &str, text: &str, begins: bool) -> Result<String, Refusal> {
+    pub(crate) fn create(
+        &self,
+        form: &Fields,
+        title: &str,
+        text: &str,
+        begins: bool,
+    ) -> Result<String, Refusal> {
         let place = &self.0.place;
         let _alone = place.alone();
         if let Some(name) = self.0.submits.made_by(form.text("submit")) {
@@ -174,6 +179,16 @@ impl Desk {
         self.0.submits.note(form.text("submit"), &name);
         self.order(if begins { Order::Begin(name.clone()) } else { Order::Finish(name.clone()) })?;
         Ok(name)
+    }
+
+    /// Makes an event of fields that nobody has seen as a form, and begins it; returns its name.
+    pub(crate) fn make_event(&self, fields: &Fields) -> Result<String, Refusal> {
+        let _alone = self.0.place.alone();
+        let library = Library::open(&self.0.place).map_err(refused)?;
+        let text = compose::text(fields, &library, &self.0.place.new_name(fields.text("name")));
+        let text = text.map_err(|error: LibraryError| refused(error))?;
+        compose::check(&self.0.place, &text).map_err(refused)?;
+        self.create(fields, fields.text("name"), &text, true)
     }
 
     /// The answer to the form of an event that is new: the next page has its card, if the hall has seen the file by then.
@@ -213,7 +228,7 @@ pub(crate) fn token() -> Markup {
     html! { input type="hidden" name="submit" value=(web::accounts::random()); }
 }
 
-fn page(words: Language, form: &Form, event: Option<&Event>) -> Page {
+fn page(words: Language, desk: &Desk, form: &Form, event: Option<&Event>) -> Page {
     let kind = Kind::of(form.fields.text("kind"));
     let preset = PRESETS.iter().find(|(word, ..)| *word == form.fields.text("preset"));
     let (name, about) = match preset {
@@ -243,42 +258,11 @@ fn page(words: Language, form: &Form, event: Option<&Event>) -> Page {
                 button name="do" value="keep" { (words.keep_for_later()) }
                 button.quiet name="do" value="show" { (words.show_text()) }
             }
-        } aside id="summary" data-from="/new/summary" role="status" { (summary(words, event)) } }
+        } @if !kind.is_hosted() { aside id="summary" data-from="/new/summary" role="status" { (forecast(words, desk, event)) } } }
         @if let Some((text, event)) = &form.made { (by_hand(words, text, event.as_ref().err())) }
     };
-    Page::new(title, "/", content).with(&["summary.js"])
-}
-
-/// What an event will be: its games, how long they take, how sure its result is.
-fn summary(words: Language, event: Option<&Event>) -> Markup {
-    let Some(Event::Arranged { plan, .. }) = event else {
-        return html! { p.quiet { (words.summary_when_right()) } };
-    };
-    let games = event
-        .and_then(|event| lasts(event).map(|(games, minutes)| (games, Some(minutes))))
-        .or_else(|| Some((event::total(plan)?, None)));
-    html! {
-        h2 { (words.summary()) }
-        @if let Some((games, minutes)) = games {
-            p.big { (words.so_many_games(games)) }
-            @if let Some(minutes) = minutes { p { (words.lasts_about(minutes / 60, minutes % 60, PLIES)) } }
-        } @else { p.big { (words.stops_by_itself()) } }
-        dl.facts {
-            dt { (words.games_at_once_short()) } dd { (plan.concurrency) }
-            dt { (words.clock()) } dd { @for clock in event.iter().flat_map(|event| clocks(words, event)) { div { (clock) } } }
-            @if let Some(error) = games.and_then(|(games, _)| precision(plan.engines.len(), games)) {
-                dt { (words.precision_to_expect()) } dd { "Elo ±" (format!("{error:.0}")) }
-            }
-        }
-    }
-}
-
-/// Half of the 95 % interval of an engine's Elo when engines of equal strength have played so many games, none drawn: the
-/// slope of the logistic curve at one half is ln 10 / 1600 of a point for an Elo, and a game's standard deviation is one half.
-fn precision(engines: usize, games: u64) -> Option<f64> {
-    let games_each = 2.0 * games as f64 / engines as f64;
-    let slope = std::f64::consts::LN_10 / 1600.0;
-    (engines > 1 && games > 0).then(|| 1.96 * 0.5 / games_each.sqrt() / slope)
+    let page = Page::new(title, "/", content);
+    if kind.is_hosted() { page } else { page.with(&["times.js", "summary.js"]) }
 }
 
 fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
@@ -288,30 +272,28 @@ fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
         (clock::fields(words, form))
         (numbers(words, form, kind))
         (openings(words, form))
-        label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
+        (rules(words, form, kind))
     }
 }
 
-/// The games of an event, and the minutes that they take if the players use their clocks; `None` without a number or clocks.
-fn lasts(event: &Event) -> Option<(u64, u64)> {
-    let Event::Arranged { plan, .. } = event else { return None };
-    let used = |engine: &EnginePlan| {
-        let time = &engine.time;
-        let turns = PLIES / 2;
-        let used =
-            time.fixed.map_or(time.main + (time.byoyomi + time.increment) * turns, |fixed| fixed * turns);
-        time.is_timed().then_some(used)
-    };
-    let (games, used) = (event::total(plan)?, plan.engines.iter().map(used).sum::<Option<Duration>>()?);
-    let of_a_game = used.as_secs_f64() * 2.0 / plan.engines.len() as f64;
-    let seconds = games as f64 * of_a_game / plan.concurrency.max(1) as f64;
-    Some((games, (seconds / 60.0).ceil() as u64))
-}
-
-/// The clocks of the engines in words, each once.
-fn clocks(words: Language, event: &Event) -> BTreeSet<String> {
-    let Event::Arranged { plan, .. } = event else { return BTreeSet::new() };
-    plan.engines.iter().flat_map(|engine| engine.times()).map(|time| in_words(words, time)).collect()
+/// Rules that are as usual in most events.
+fn rules(words: Language, form: &Form, kind: Kind) -> Markup {
+    let is_wrong =
+        ["max_moves", "replay_draws", "tiebreaks"].iter().any(|field| form.faults(field).next().is_some());
+    let fields = &form.fields;
+    let is_other = ["replay_draws", "tiebreaks", "adjudicate"].iter().any(|field| fields.is(field))
+        || !["", MOVES].contains(&fields.text("max_moves"));
+    html! { details.tab open[is_wrong || is_other] {
+        summary { (words.more_rules()) }
+        (number(form, "max_moves", words.draw_after(), MOVES, ""))
+        @if kind != Kind::Sprt { (choice(form, "replay_draws", words.drawn_games(), &[
+            ("", words.draws_count()), ("same", words.draws_again_same()), ("swap", words.draws_again_swapped()),
+        ])) }
+        @if kind.has_table() { (choice(form, "tiebreaks", words.order_of_the_level(), &[
+            ("", words.tie_breaks_as_usual()), ("direct", words.tie_breaks_direct()), ("japan", words.tie_breaks_of_japan()),
+        ])) }
+        label.tick { input type="checkbox" name="adjudicate" value="1" checked[fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
+    } }
 }
 
 /// The text of an event, to be changed by hand, with what is wrong with it.
@@ -357,7 +339,7 @@ fn pair(words: Language, form: &Form, kind: Kind) -> Markup {
 /// Engines that were chosen and are not here.
 fn missing(words: Language, form: &Form, chosen: &[&str]) -> Markup {
     html! { @for name in chosen.iter().filter(|name| offered(form).all(|engine| engine.plan.name != **name)) {
-        em.wrong role="alert" { (words.copied_engine_missing(name)) }
+        em.wrong role="alert" { (prose(&words.copied_engine_missing(name))) }
     } }
 }
 
@@ -412,8 +394,11 @@ fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
             (number(form, "elo1", words.elo_of_h1(), "10", only))
         } @else { (number(form, "games", words.games_of_encounter(), kind.games(), only)) }
         @if kind == Kind::Swiss { (number(form, "rounds", words.rounds(), "5", only)) }
+        @if kind == Kind::Knockout { (choice(form, "tie", words.level_encounter(), &[("", words.higher_seed_goes_on()), ("more-games", words.more_games_decide())])) }
+        @if kind.may_have_final() { (choice(form, "final", words.knock_out_final(), &[
+            ("", words.no_final()), ("2", words.final_of_two()), ("4", words.final_of_four()), ("8", words.final_of_eight()),
+        ])) }
         (number(form, "concurrency", words.games_at_once_short(), "", words.as_many_as_cores_carry()))
-        (number(form, "max_moves", words.draw_after(), MOVES, only))
     }
 }
 
@@ -438,14 +423,6 @@ fn openings(words: Language, form: &Form) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_precision_that_is_promised_is_that_of_even_games() {
-        // A hundred games of two: 1.96 standard errors of 5 % are 68 Elo by the slope at one half.
-        assert!((precision(2, 100).unwrap() - 68.1).abs() < 0.1);
-        assert!((precision(3, 150).unwrap() - 68.1).abs() < 0.1, "each of three has played a hundred");
-        assert_eq!((precision(2, 0), precision(1, 9)), (None, None));
-    }
 
     #[test]
     fn a_form_that_is_sent_again_leads_to_the_event_that_it_has_made() {

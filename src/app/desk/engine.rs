@@ -1,8 +1,9 @@
 //! One engine of the library: what it says of itself, and the form of its options.
 
 use crate::{
-    Asked, Desk, confirmed,
+    Asked, Desk, browse, confirmed,
     fields::{Fields, version},
+    lead,
     library::{Library, LibraryError, set},
     options, refused,
 };
@@ -49,13 +50,21 @@ impl Handshakes {
     /// # Errors
     /// Why it says nothing, in words.
     pub fn of(&self, engine: &EnginePlan) -> Result<Handshake, String> {
-        let stamp = Stamp::at(&engine.command).ok();
-        if let Some(known) = self.0.lock().iter().find(|known| known.is(engine) && known.stamp == stamp) {
-            return Ok(known.handshake.clone());
+        if let Some(known) = self.known(engine) {
+            return Ok(known);
         }
-        let handshake = shake_hands(engine)?;
+        let (stamp, handshake) = (Stamp::at(&engine.command).ok(), shake_hands(engine)?);
         self.keep(engine, stamp, handshake.clone());
         Ok(handshake)
+    }
+
+    /// What an engine has said of itself, if its program has not changed since.
+    pub fn known(&self, engine: &EnginePlan) -> Option<Handshake> {
+        let stamp = Stamp::at(&engine.command).ok();
+        let kept = self.0.lock();
+        kept.iter()
+            .find(|known| known.is(engine) && known.stamp == stamp)
+            .map(|known| known.handshake.clone())
     }
 
     fn keep(&self, engine: &EnginePlan, stamp: Option<Stamp>, handshake: Handshake) {
@@ -139,10 +148,12 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
         a.crumb href="/engines" { (words.engines()) " ›" }
         div.top { (letter(&name)) h1 { (name) } }
         (confirmed(words, done.as_ref()))
-        (introduced(words, &engine, &said))
-        form.order method="post" action="/engine" {
+        @if let Err(why) = &said { p role="alert" { (words.engine_says_nothing()) } pre { (words.fault(why)) } }
+        div.form { form.order method="post" action="/engine" {
             input type="hidden" name="engine" value=(name);
             input type="hidden" name="version" value=(version);
+            // What the return key does.
+            button.unseen tabindex="-1" aria-hidden="true" {}
             (own_fields(words, &engine))
             h2 { (words.options()) }
             @match &said {
@@ -150,21 +161,17 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
                 Err(_) => (options::form(words, &[], &engine.plan.options)),
             }
             p.buttons.kept { button.main { (words.save()) } }
-        }
-        form.order method="post" action="/engines/order" {
-            input type="hidden" name="engine" value=(name);
-            p.buttons {
-                button name="order" value="copy" { (words.copy()) }
-                button.danger name="order" value="remove" { (words.remove_from_library()) }
+        } aside.sheet {
+            (introduced(words, &engine, &said))
+            (checked(words, &desk, &name))
+            form.order method="post" action="/engines/order" {
+                input type="hidden" name="engine" value=(name);
+                p.buttons { button name="order" value="copy" { (words.copy()) } }
+                details { summary { (words.remove_from_library()) } p { (words.what_removing_does()) } button.danger name="order" value="remove" { (words.remove_from_library()) } }
             }
-        }
-        form.order method="post" action="/engine/check" {
-            input type="hidden" name="engine" value=(name);
-            p { (words.what_check_does()) }
-            p.buttons { button { (words.check_engine()) } }
-        }
+        } }
     };
-    Ok(Page::new(name, "/engines", content))
+    Ok(Page::new(name, "/engines", content).with(&["options.js"]))
 }
 
 /// What the engine says of itself, or why it says nothing.
@@ -177,8 +184,18 @@ fn introduced(words: Language, engine: &LibraryEngine, said: &Result<Handshake, 
                 @if let Some(author) = &said.author { dt { (words.author()) } dd { (author) } }
             }
         }
-        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (words.fault(why)) } }
     }
+}
+
+/// The order of a check, and how the last one went.
+fn checked(words: Language, desk: &Desk, name: &str) -> Markup {
+    let last = desk.0.jobs.latest(&crate::check::title(name));
+    html! { form.order method="post" action="/engine/check" {
+        input type="hidden" name="engine" value=(name);
+        @if let Some((path, stand)) = last { p { a href=(path) { (words.last_check()) } ": " (stand.text(words)) } }
+        p.quiet { (words.what_check_does()) }
+        p.buttons { button { (words.check_engine()) } }
+    } }
 }
 
 fn own_fields(words: Language, engine: &LibraryEngine) -> Markup {
@@ -199,7 +216,13 @@ fn own_fields(words: Language, engine: &LibraryEngine) -> Markup {
 /// Saves the form of an engine.
 pub(crate) fn save(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
     let known = fields.text("engine");
+    if !fields.is("name") && !options::are_sent(&fields) {
+        return Err(Refusal::bad(|language| language.empty_field("name")));
+    }
     let declared = desk.look_at(known)?.said.map(|said| said.options).unwrap_or_default();
+    let (reset, choice) = (fields.text("reset").to_owned(), fields.text("choose").to_owned());
+    let fields = if reset.is_empty() { fields } else { options::reset(fields, &declared, &reset) };
+    let known = fields.text("engine");
     let _alone = desk.0.place.alone();
     if fields.is("version") && fields.text("version") != desk.version_of(known)? {
         return Err(Refusal::conflict(Language::engine_changed_meanwhile));
@@ -210,7 +233,11 @@ pub(crate) fn save(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusa
         options::save(table, &declared, &fields);
         Ok(())
     })?;
-    Ok(desk.confirm(&address(fields.text("name")), Message::of(Language::saved)))
+    let name = Some(fields.text("name")).filter(|name| !name.is_empty()).unwrap_or(known);
+    if !choice.is_empty() {
+        return Ok(lead(&browse::for_option(&desk.engine(name)?.plan, &choice)));
+    }
+    Ok(desk.confirm(&address(name), Message::of(Language::saved)))
 }
 
 fn save_own(table: &mut Table, fields: &Fields) {
@@ -220,9 +247,9 @@ fn save_own(table: &mut Table, fields: &Fields) {
         (!words.is_empty()).then_some(Value::Array(words))
     };
     let (lines, ticked) = (fields.lines("args"), |name: &str| fields.is(name).then(|| true.into()));
-    set(table, "name", Some(fields.text("name").into()));
     // What was not sent stays. A box that is not ticked sends nothing: the form has a note beside it.
     for (key, sent, wanted) in [
+        ("name", "name", Some(fields.text("name").into())),
         ("note", "note", text("note")),
         ("tags", "tags", list(fields.text("tags").split([',', '、']).map(str::trim).collect())),
         ("args", "args", list(lines.lines().map(str::trim).collect())),

@@ -14,7 +14,7 @@ use std::{
 };
 use web::{
     Made,
-    components::{Icon, Mood, alert, empty, icon, letter, state},
+    components::{Icon, Mood, alert, empty, icon, letter, prose, state},
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
@@ -57,10 +57,13 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let (done, ratings) = (desk.confirmation(&query), desk.0.ratings.value().await?);
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
-        div.top { h1 { (words.engines()) } a.button.main href="/engines/browse" { (icon(Icon::Add)) (words.add_engines()) } }
+        div.top { h1 { (words.engines()) }
+            a.button.main href="/engines/browse" { (icon(Icon::Add)) (words.add_engines()) }
+            @if engines.as_ref().is_ok_and(|engines| engines.len() > 1) { a.button href="/new" { (words.new_event()) } }
+        }
         (confirmed(words, done.as_ref()))
         @match &engines {
-            Err(faults) => (alert(Mood::Bad, &html! { p { (words.library_is_faulty()) } pre.faults { (words.fault(faults)) } })),
+            Err(faults) => (alert(Mood::Bad, &html! { p { (prose(words.library_is_faulty())) } pre.faults { (words.fault(faults)) } })),
             Ok(engines) if engines.is_empty() => (empty(words.no_engine_yet(), words.first_add_engines(), &Markup::default())),
             Ok(engines) => (table(words, engines, &query, &ratings)),
         }

@@ -18,7 +18,7 @@ use std::{
 };
 use tokio::runtime::Handle;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
-use web::{Listing, layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{Listing, components::prose, layout::Page, refusals::Refusal, visitor::Visitor};
 use words::{Language, Message};
 
 /// Longest wait for an event to be on the list, or off it.
@@ -95,7 +95,9 @@ impl Desk {
     pub(crate) fn carry_out(&self, event: &str, command: Command) -> Result<(), Refusal> {
         let operations = self.0.running.operations(event);
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
-        let request = Request { named: None, reason: None, event: None, command };
+        let is_reasoned = matches!(command, Command::Withdraw { .. });
+        let reason = is_reasoned.then(|| "taken out on the desk".to_owned());
+        let request = Request { named: None, reason, event: None, command };
         let done = operations.carry_out("desk", &request);
         done.map(drop).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))
     }
@@ -210,7 +212,7 @@ pub(crate) async fn order(
 fn ask(words: Language, name: &str) -> Page {
     let content = html! {
         h1 { (words.delete()) ": " (name) }
-        p { (words.what_delete_does()) }
+        p { (prose(words.what_delete_does())) }
         form.order method="post" action="/events/order" {
             input type="hidden" name="event" value=(name);
             input type="hidden" name="sure" value="1";

@@ -17,7 +17,7 @@ pub struct Form {
 
 impl Form {
     /// What is wrong with a field.
-    fn faults<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
+    pub fn faults<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
         let faults = self.made.iter().filter_map(|(_, event)| event.as_ref().err()).flat_map(Faults::iter);
         faults.filter(move |fault| field_of(&fault.key) == field).map(|fault| fault.message.as_str())
     }
@@ -43,6 +43,18 @@ pub fn number(form: &Form, name: &str, label: &str, usual: &str, otherwise: &str
     } }
 }
 
+/// A choice of words; the first one is the usual one.
+pub fn choice(form: &Form, name: &str, label: &str, options: &[(&str, &str)]) -> Markup {
+    html! {
+        label { span { (label) }
+            select name=(name) { @for (value, words) in options {
+                option value=(value) selected[form.fields.text(name) == *value] { (words) }
+            } }
+            (wrong(form, name))
+        }
+    }
+}
+
 /// The engines of the library that events are offered.
 pub fn offered(form: &Form) -> impl Iterator<Item = &LibraryEngine> {
     form.engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none())
@@ -57,13 +69,19 @@ pub fn shown(fault: &plan::Fault) -> String {
 
 /// A field by the key of a fault, so that the fault stands there.
 pub fn field_of(key: &str) -> &'static str {
-    const FIELDS: [(&str, &str); 25] = [
+    const FIELDS: [(&str, &str); 31] = [
         ("event.name", "name"),
         ("event.games", "games"),
         ("event.rounds", "rounds"),
         ("event.concurrency", "concurrency"),
         ("event.format", "engine"),
         ("event.challengers", "engine"),
+        ("event.tie", "tie"),
+        ("event.replay_draws", "replay_draws"),
+        ("stage[0].games", "games"),
+        ("stage[0].rounds", "rounds"),
+        ("stage[1]", "final"),
+        ("tiebreaks", "tiebreaks"),
         ("engines", "engine"),
         ("time", "clock"),
         ("openings", "openings"),

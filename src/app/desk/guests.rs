@@ -1,6 +1,12 @@
 //! Guests of an event: who may log in, what they are sent, and who is there.
 
-use crate::{Asked, Desk, compose, confirmed, refused};
+use crate::{
+    Asked, Desk,
+    compose::{self, Kind},
+    confirmed,
+    fields::Fields,
+    refused,
+};
 use arena::operations::{
     command::Command,
     request::{Listed, Request},
@@ -10,12 +16,13 @@ use event::{hall::Now, league::set_account, network::registers};
 use journal::{Account, Store, Writer};
 use maud::{Markup, html};
 use notation::csa::wire::is_player_name;
-use plan::{Event, ServeConfig, password, serve::Login};
+use plan::{Event, LibraryEngine, ServeConfig, password, serve::Login};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use toml_edit::{Array, DocumentMut, Value};
 use web::{
     Registers,
     arbiter::{Entrance, Games, settings},
+    components::prose,
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -23,6 +30,8 @@ use words::{Language, Message};
 
 /// The game of examples, where players choose it themselves.
 const GAME: &str = "test-600-10";
+/// The guest that an engine of the library is in a test game.
+const TESTER: &str = "tester";
 /// Letters of a password that is made here.
 const LETTERS: usize = 10;
 
@@ -93,8 +102,10 @@ fn address(event: &str) -> String {
 
 /// Lets a guest in, gives another password, or takes the account away.
 pub(crate) fn order(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
-    let (event, name) = (fields.text("event"), fields.text("name"));
+    let event = fields.text("event");
     let house = desk.house(event)?;
+    let is_test = fields.text("order") == "test";
+    let name = if is_test { TESTER } else { fields.text("name") };
     if !is_player_name(name) {
         return Err(Refusal::bad(Language::name_form));
     }
@@ -103,6 +114,7 @@ pub(crate) fn order(Asked { desk, fields, .. }: Asked) -> Result<Response, Refus
             let issued = desk.admit(&house, event, name, fields.text("password"))?;
             Ok(desk.0.issued.lead(&address(event), issued))
         }
+        "test" => desk.test(&house, &fields),
         "remove" => {
             match house.serve.login {
                 Login::Invitation => desk.invite(event, name, None)?,
@@ -119,6 +131,34 @@ pub(crate) fn order(Asked { desk, fields, .. }: Asked) -> Result<Response, Refus
 }
 
 impl Desk {
+    /// Has an engine of the library log in as a guest, who gets an account where guests need one, for one game.
+    fn test(&self, house: &House, fields: &Fields) -> Result<Response, Refusal> {
+        let (at, game) = (house.address(), house.game(fields.text("game")));
+        let (Some(at), Some(game)) = (at, game) else {
+            return Err(Refusal::conflict(Language::guests_when_begun));
+        };
+        let secret = match house.serve.login {
+            Login::Accounts => self.admit(house, fields.text("event"), TESTER, "")?.password,
+            Login::Open => {
+                web::accounts::random().chars().filter(char::is_ascii_alphanumeric).take(LETTERS).collect()
+            }
+            Login::Invitation => return Err(Refusal::bad(Language::change_counts_when_begun)),
+        };
+        let seat = fields.clone().with(vec![
+            ("kind", Kind::Floodgate.word().to_owned()),
+            ("name", TESTER.to_owned()),
+            ("host", host(at).to_string()),
+            ("port", at.port().to_string()),
+            ("login", TESTER.to_owned()),
+            ("secret", secret),
+            ("game", game),
+            ("games", "1".to_owned()),
+        ]);
+        let name = self.make_event(&seat)?;
+        let done = Message::of(|language| language.test_game_waits(&name));
+        Ok(self.confirm(&address(fields.text("event")), done))
+    }
+
     /// Gives a guest a password: the one that was typed, or one that is made here.
     fn admit(&self, house: &House, event: &str, name: &str, typed: &str) -> Result<Issued, Refusal> {
         let random = web::accounts::random();
@@ -141,7 +181,7 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
     let title = format!("{}: {}", words.guests(), house.event.name());
     let registers = registers(house.serve.login);
     let content = html! {
-        h1 { (title) }
+        div.head { h1 { (title) } @if house.now.is_some() { a href={ "/e/" (percent(name)) "/" } { (words.boards_and_evaluations()) } } }
         (confirmed(words, done.as_ref()))
         (house.there(words))
         @match house.serve.login {
@@ -153,6 +193,7 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
             }
         }
         (house.lines(words, issued.as_ref(), fields.text("game"), registers))
+        (house.test(words, name, fields.text("game"), &desk.library().unwrap_or_default()))
     };
     Ok(Page::new(title, "/", content).with(&["copy.js"]))
 }
@@ -211,10 +252,31 @@ impl House {
         engines.iter().filter(|engine| engine.remote).map(|engine| engine.name.as_str())
     }
 
+    /// Where guests log in.
+    fn address(&self) -> Option<SocketAddr> {
+        let at = self.now.as_ref().and_then(|(_, entrance)| entrance.plain.first());
+        at.or(self.serve.listen.first()).copied()
+    }
+
+    /// The order of a test game, where the league lets an engine in at once.
+    fn test(&self, words: Language, event: &str, asked: &str, engines: &[LibraryEngine]) -> Markup {
+        let is_possible = self.is_league() && self.now.is_some() && self.serve.login != Login::Invitation;
+        let ready = || engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none());
+        html! { @if is_possible && ready().next().is_some() {
+            h2 { (words.test_game()) }
+            p { (prose(&words.what_test_game_does(TESTER))) }
+            form.order.line method="post" action="/guests" {
+                input type="hidden" name="event" value=(event);
+                input type="hidden" name="game" value=(asked);
+                label { span { (words.engine_that_plays()) } select name="engine" { @for engine in ready() { option { (engine.plan.name) } } } }
+                button name="order" value="test" { (words.begin()) }
+            }
+        } }
+    }
+
     /// What a guest is sent: the password that was just given, or what stands in its place.
     fn lines(&self, words: Language, issued: Option<&Issued>, asked: &str, registers: Registers) -> Markup {
-        let at = self.now.as_ref().and_then(|(_, entrance)| entrance.plain.first());
-        let at = at.or(self.serve.listen.first()).copied();
+        let at = self.address();
         let (host, port) =
             at.map_or_else(Default::default, |at| (host(at).to_string(), at.port().to_string()));
         let secret =
@@ -228,12 +290,9 @@ impl House {
         html! {
             h2 { (words.lines_for_guests()) @if issued.is_some() { ": " (name) } }
             @if issued.is_some() { p.done role="status" { (words.password_is_shown_once()) } }
-            @if at.is_some_and(|at| at.ip().is_loopback()) { p { (words.only_this_machine_comes_in()) } }
+            @if at.is_some_and(|at| at.ip().is_loopback()) { p { (prose(words.only_this_machine_comes_in())) } }
             @if self.is_league() { p { (words.game_names()) } }
             (settings(words, (&host, &port), name, &password))
-            @if let Some(game) = game.filter(|_| self.is_league() && self.now.is_some()) {
-                p { a href={ "/new/event?kind=floodgate&host=" (host) "&port=" (port) "&login=house&games=1&game=" (percent(&game)) } { (words.test_game()) } }
-            }
         }
     }
 

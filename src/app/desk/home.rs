@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use toml_edit::DocumentMut;
 use web::{
     Listing,
-    components::{Icon, Mood, alert, empty, icon, letter, menu, progress, state},
+    components::{Icon, Mood, alert, empty, icon, letter, menu, progress, prose, state},
     layout::{Page, percent},
     refusals::Refusal,
     time,
@@ -110,6 +110,9 @@ type Door = (&'static str, Phrase);
 fn door(place: &Place, event: &str) -> Option<Door> {
     let text = plan::text_of(&place.file(event)?).ok()?;
     let document: DocumentMut = text.parse().ok()?;
+    if text.contains(&format!("args = [\"{}\"", crate::person::COMMAND)) {
+        return Some(("/play", Language::board));
+    }
     let doors: [(&str, Door); 2] =
         [("serve", ("/guests", Language::guests)), ("floodgate", (SEAT, Language::on_the_server))];
     doors.into_iter().find(|(table, _)| document.contains_key(table)).map(|(_, door)| door)
@@ -207,7 +210,8 @@ fn card(words: Language, event: &Listing, door: Option<&Door>, running: &Events)
             @if let Some(path) = event.path.as_ref().filter(|_| event.failures > 0) {
                 p.wrong { a href={ (path) "table" } { (words.lost_by_failure(event.failures)) } }
             }
-            @for fault in &event.faults { p.wrong { (words.fault(fault)) } }
+            @for fault in &event.faults { p.wrong { (prose(&words.fault(fault))) } }
+            @if !event.faults.is_empty() { p { a.button href=(crate::change::address(&event.name)) { (words.change()) } } }
             }
             @if let Some(path) = event.path.as_ref().filter(|_| event.running > 0) { a.live.mini href=(path) data-board={ (path) "api/now" } { span.quiet { (words.now()) } } }
             (ordered(words, &event.name, &orders, &ways(words, event, door), false))
@@ -288,6 +292,7 @@ pub(crate) fn end(words: Language) -> Markup {
 /// Ends the desk.
 pub(crate) fn quit(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Refusal> {
     desk.order(Order::End(fields.one_of("how", &["finish", "adjourn"])? == "adjourn"))?;
-    let content = html! { h1 { (words.quit()) } p { (words.desk_ends()) } p { (words.begin_desk_again()) } };
+    let content =
+        html! { h1 { (words.quit()) } p { (words.desk_ends()) } p { (prose(words.begin_desk_again())) } };
     Ok(Page::new(words.quit(), "", content))
 }

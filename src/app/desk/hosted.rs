@@ -2,7 +2,7 @@
 
 use crate::{
     fields::{Fields, number, quoted},
-    form::{Form, field, offered, wrong},
+    form::{Form, choice, field, offered, wrong},
     library::{Library, LibraryError},
 };
 use maud::{Markup, html};
@@ -106,9 +106,9 @@ pub(crate) fn fields_of_league(words: Language, form: &Form) -> Markup {
         (choice(form, "login", words.who_may_log_in(), &[
             ("accounts", words.those_with_account()), ("invitation", words.those_invited()), ("open", words.anybody_at_all()),
         ]))
-        (field(form, "invited", words.names_invited(), "", false))
+        div.where-invitation { (field(form, "invited", words.names_invited(), "", false)) }
         (choice(form, "pairing", words.how_games_begin(), &[("agreement", words.by_agreement()), ("rounds", words.by_rounds())]))
-        div.columns {
+        div.where-rounds {
             (field(form, "game", words.game_of_rounds(), ROUNDS.0, false))
             (field(form, "minutes", words.minutes_of_rounds(), ROUNDS.1, false))
         }
@@ -138,16 +138,5 @@ pub(crate) fn fields_of_seat(words: Language, form: &Form) -> Markup {
             (field(form, "games", words.games_until_over(), "", false))
         }
         label.tick { input type="checkbox" name="extended" value="1" checked[form.fields.is("extended")]; span { (words.in_extended_mode()) } }
-    }
-}
-
-fn choice(form: &Form, name: &str, label: &str, options: &[(&str, &str)]) -> Markup {
-    html! {
-        label { span { (label) }
-            select name=(name) { @for (value, words) in options {
-                option value=(value) selected[form.fields.text(name) == *value] { (words) }
-            } }
-            (wrong(form, name))
-        }
     }
 }

@@ -15,10 +15,12 @@ mod clock;
 mod compare;
 mod compose;
 mod create;
+mod edit;
 mod engine;
 mod engines;
 mod events;
 mod fields;
+mod forecast;
 mod form;
 mod game;
 mod guests;
@@ -27,13 +29,18 @@ mod hosted;
 mod jobs;
 mod library;
 mod options;
+pub mod person;
 mod place;
+mod play;
 mod publish;
 mod searches;
 mod seat;
 mod settings;
 mod start;
+mod studied;
 mod study;
+mod thought;
+mod wish;
 
 pub use start::{Options, run};
 
@@ -124,7 +131,8 @@ impl<T> Once<T> {
 
 impl Desk {
     pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Events) -> Self {
-        let (handshakes, jobs, done, issued, submits) = Default::default();
+        let (handshakes, done, issued, submits) = Default::default();
+        let jobs = jobs::Jobs::of(place.directory());
         let ratings = engines::ratings(place.directory().to_owned());
         Self(Arc::new(Shared {
             place,
@@ -176,10 +184,20 @@ impl Desk {
             )
             .route("/study/open", get(study::open))
             .route("/study/import", post(study::import))
+            .route("/study/file", get(study::file))
             .route("/study/find", post(study::find))
+            .route("/study/edit", get(edit::page))
             .route(web::STUDY_PAGE, get(game::page))
+            .route("/study/legal", get(game::legal))
+            .route("/study/text", get(game::text))
+            .route("/study/keep", post(game::keep))
+            .route("/study/think", post(thought::begin))
+            .route("/study/thoughts", get(jobs::look))
             .route("/study/play", post(game::play))
             .route("/study/analyze", post(searches::analyze))
+            .route("/play", get(play::page).merge(post(play::begin)))
+            .route("/play/now", get(play::now))
+            .route("/play/move", post(play::play))
             .route("/jobs", get(jobs::list))
             .route("/job", get(jobs::page))
             .route("/job/stop", post(jobs::stop))

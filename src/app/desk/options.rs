@@ -4,6 +4,7 @@ use crate::{fields::Fields, library::set};
 use maud::{Markup, html};
 use notation::usi::{OptionDecl, OptionKind};
 use toml_edit::{InlineTable, Item, Table, Value};
+use web::components::{Mood, state};
 use words::Language;
 
 /// What the names of these fields begin with; the name of the option follows.
@@ -11,48 +12,69 @@ const HEAD: &str = "option:";
 /// What the name of the field begins with that says that a box was there: one that is not ticked sends nothing.
 const BOX: &str = "box:";
 
-/// The form: each option with its default, and a mark where it is changed. Options that are set and not declared are texts.
+/// The options as rows: the name, the value, and the default to go back to where it is changed. Options that are set and not
+/// declared are texts.
 pub fn form(words: Language, declared: &[OptionDecl], given: &[(String, String)]) -> Markup {
     let value =
         |name: &str| given.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let unknown: Vec<_> =
         given.iter().filter(|(name, _)| declared.iter().all(|one| one.name != *name)).collect();
+    let shown = || declared.iter().filter(|option| option.kind != OptionKind::Button);
     html! {
+        @if shown().nth(FEW).is_some() { div.line.tools {
+            input type="search" data-filter hidden placeholder=(words.filter_options()) aria-label=(words.filter_options());
+            label.tick { input type="checkbox" id="only-changed"; span { (words.only_changed()) } }
+        } }
         div.options {
-            @for option in declared.iter().filter(|option| option.kind != OptionKind::Button) {
-                (field(words, option, value(&option.name)))
-            }
+            @for option in shown() { (row(words, option, value(&option.name))) }
             @for (name, value) in unknown {
-                label.changed {
-                    span { (name) " " em { (words.not_declared()) } }
-                    input name={ (HEAD) (name) } value=(value) maxlength="1000" spellcheck="false";
+                div.option.changed data-name=(name) {
+                    label for={ "of-" (name) } { (name) }
+                    input id={ "of-" (name) } name={ (HEAD) (name) } value=(value) maxlength="1000" spellcheck="false";
+                    em { (words.not_declared()) }
                 }
             }
         }
     }
 }
 
-fn field(words: Language, option: &OptionDecl, given: Option<&str>) -> Markup {
+/// Options up to which a list needs no filter.
+const FEW: usize = 8;
+
+/// True if an option names a file or a directory.
+fn is_path(option: &OptionDecl) -> bool {
+    let name = option.name.to_lowercase();
+    let says_so = ["file", "dir", "path", "folder"].iter().any(|word| name.ends_with(word));
+    matches!(option.kind, OptionKind::Filename { .. })
+        || matches!(option.kind, OptionKind::String { .. }) && says_so
+}
+
+fn row(words: Language, option: &OptionDecl, given: Option<&str>) -> Markup {
     let (name, usual) = (&option.name, default(&option.kind));
     let value = given.unwrap_or(&usual);
     let is_changed = value != usual;
-    let field = format!("{HEAD}{name}");
+    let (field, id) = (format!("{HEAD}{name}"), format!("of-{name}"));
     html! {
-        label.changed[is_changed] {
-            span { (name) @if is_changed { " " em { (words.changed_from(&usual)) } } }
-            @match &option.kind {
-                OptionKind::Check { .. } => {
-                    input type="hidden" name={ (BOX) (name) } value="1";
-                    input type="checkbox" name=(field) value="true" checked[value == "true"];
-                },
-                OptionKind::Spin { min, max, .. } =>
-                    input type="number" name=(field) value=(value) min=[*min] max=[*max] step="1";,
-                OptionKind::Combo { choices, .. } => select name=(field) {
-                    @if !choices.iter().any(|choice| choice == value) { option value=(value) selected { (value) } }
-                    @for choice in choices { option value=(choice) selected[choice == value] { (choice) } }
-                },
-                _ => input name=(field) value=(value) maxlength="1000" spellcheck="false";
+        div.option.changed[is_changed] data-name=(name) {
+            label for=(id) { (name) @if is_changed { " " (state(Mood::Wait, words.changed())) } }
+            div.line {
+                @match &option.kind {
+                    OptionKind::Check { .. } => {
+                        input type="hidden" name={ (BOX) (name) } value="1";
+                        input id=(id) type="checkbox" name=(field) value="true" checked[value == "true"];
+                    },
+                    OptionKind::Spin { min, max, .. } =>
+                        input id=(id) type="number" name=(field) value=(value) min=[*min] max=[*max] step="1";,
+                    OptionKind::Combo { choices, .. } => select id=(id) name=(field) {
+                        @if !choices.iter().any(|choice| choice == value) { option value=(value) selected { (value) } }
+                        @for choice in choices { option value=(choice) selected[choice == value] { (choice) } }
+                    },
+                    _ => input id=(id) name=(field) value=(value) maxlength="1000" spellcheck="false";
+                }
+                @if is_path(option) { button name="choose" value=(name) formnovalidate aria-label={ (words.choose_file()) " " (name) } { (words.choose_file()) } }
             }
+            @if is_changed { button.quiet name="reset" value=(name) formnovalidate { (words.back_to(if usual.is_empty() { "–" } else { &usual })) } }
+            @else if let OptionKind::Spin { min: Some(min), max: Some(max), .. } = &option.kind { small.quiet { (min) " – " (max) } }
         }
     }
 }
@@ -67,6 +89,19 @@ fn default(kind: &OptionKind) -> String {
         | OptionKind::Filename { default } => default.clone(),
         OptionKind::Button => String::new(),
     }
+}
+
+/// True if a form has options.
+pub fn are_sent(fields: &Fields) -> bool {
+    fields.beginning(HEAD).next().is_some()
+}
+
+/// The fields with an option as the engine has it.
+pub fn reset(fields: Fields, declared: &[OptionDecl], name: &str) -> Fields {
+    let option = declared.iter().find(|option| option.name == name);
+    let usual = option.map(|option| default(&option.kind)).unwrap_or_default();
+    let field = format!("{HEAD}{name}");
+    fields.with(vec![(&field, usual)])
 }
 
 /// Sets the options of a table to what the form says: those that are as the engine has them anyway are left out.
@@ -167,6 +202,27 @@ mod tests {
         assert_eq!(saved(&mut table, "a\tb\u{1}"), "");
         assert_eq!(saved(&mut table, "ab"), "", "as a browser sends it");
         assert_eq!(saved(&mut table, "c\r\nd"), "options = { Path = \"cd\" }");
+    }
+
+    #[test]
+    fn an_option_goes_back_to_the_default_of_its_engine() {
+        let options = "options = { Threads = 8, Ponder = false, BookFile = \"a.db\" }";
+        let mut table = options.parse::<toml_edit::DocumentMut>().unwrap().as_table().clone();
+        let sent =
+            || Fields::of(&[("box:Ponder", "1"), ("option:Threads", "8"), ("option:BookFile", "b.db")]);
+        for name in ["Ponder", "Threads"] {
+            save(&mut table, &declared(), &reset(sent(), &declared(), name));
+        }
+        assert!(
+            !table.to_string().contains("Threads") && table.to_string().contains("BookFile = \"b.db\""),
+            "{table}"
+        );
+        let page =
+            form(Language::English, &declared(), &[("Threads".to_owned(), "8".to_owned())]).into_string();
+        assert!(
+            page.contains("name=\"reset\" value=\"Threads\"")
+                && page.contains("name=\"choose\" value=\"BookFile\"")
+        );
     }
 
     #[test]

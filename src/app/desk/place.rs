@@ -98,20 +98,24 @@ impl Place {
         names(&self.directory).into_iter().chain(shelf).collect()
     }
 
-    /// Takes in a file under its own name; none is overwritten. Returns its key.
+    /// Takes in a file under its own name; none is overwritten, and one with the same contents stays. Returns its key.
     pub fn take_in(&self, name: &str, bytes: &[u8]) -> Result<String, Refusal> {
         let shown = notation::printable(name.as_bytes());
         let kind = kind_of(name).ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(&shown)))?;
         if kind.is_none() && !bytes.starts_with(SQLITE) {
             return Err(Refusal::bad(|words| words.not_a_database(&shown)));
         }
-        let path = Path::new(SHELF).join(name);
-        if fs::symlink_metadata(self.directory.join(&path)).is_ok() {
+        let (path, key) = (Path::new(SHELF).join(name), format!("{SHELF}/{name}"));
+        let there = self.directory.join(&path);
+        if files::contents(&there, files::LARGE).is_ok_and(|known| known == bytes) {
+            return Ok(key);
+        }
+        if fs::symlink_metadata(there).is_ok() {
             return Err(Refusal::conflict(|words| words.file_is_there(&shown)));
         }
         let written = files::write_below(&self.directory, &path, bytes, Access::Private);
         written.map_err(|error| refused(format!("{shown}: {error}")))?;
-        Ok(format!("{SHELF}/{name}"))
+        Ok(key)
     }
 
     /// Keeps contents in the study under a name, or one like it where another file has it. Returns the key.
@@ -120,11 +124,9 @@ impl Place {
         loop {
             let mark = if number == 1 { String::new() } else { format!("-{number}") };
             let name = format!("{stem}{mark}.{ending}");
-            let key = format!("{SHELF}/{name}");
-            match files::contents(&self.directory.join(&key), files::LARGE) {
-                Ok(known) if known == bytes => return Ok(key),
-                Ok(_) => number += 1,
-                Err(_) => return self.take_in(&name, bytes),
+            match files::contents(&self.directory.join(SHELF).join(&name), files::LARGE) {
+                Ok(known) if known != bytes => number += 1,
+                _ => return self.take_in(&name, bytes),
             }
         }
     }

@@ -24,6 +24,7 @@ use std::{
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 use web::{
+    components::prose,
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -67,7 +68,7 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
             (copied(words, "BBCode", &all(Exhibit::bbcode)))
             (copied(words, "HTML", &all(Exhibit::html)))
             (copied(words, words.plain_text(), &all(Exhibit::to_string)))
-            @if let Some(head) = &report.head { h2 { (words.certificate()) } p { code data-copy=(words.copy_text()) { (head) } } p { (words.what_a_certificate_is()) } }
+            @if let Some(head) = &report.head { h2 { (words.certificate()) } p { code data-copy=(words.copy_text()) { (head) } } p { (prose(words.what_a_certificate_is())) } }
         }
     };
     Ok(Page::new(words.publish(), "/", content).with(&["copy.js"]))

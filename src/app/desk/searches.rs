@@ -3,30 +3,28 @@
 use crate::{
     Asked, Desk,
     fields::Fields,
-    game::{Taken, choice},
+    game::choice,
     jobs::Job,
     lead,
     place::{Place, SHELF},
     refused,
+    studied::Studied,
 };
 use axum::response::Response;
 use check::while_wanted;
 use explain::{
-    Cache, Cause, Engine, ExplainFault, Explanation, Here, Judged, Phase, Pool, Settings, Summary,
+    Cache, Cause, Engine, ExplainFault, Explanation, Here, Judged, Line, Phase, Pool, Settings, Summary,
     losses::{Digested, Losses, Wanted, searches},
 };
-use maud::{Markup, PreEscaped, html};
-use notation::record::Format;
+use maud::{Markup, html};
+use notation::record::{self, Format, GameRecord};
 use plan::{Event, LibraryEngine};
 use platform::files::{self, Access};
-use referee::{annotations::Comment, evaluation::Evaluation};
-use report::{
-    plot::{self, Size},
-    scale::Given,
-};
+use referee::rules::Rules;
+use rsshogi::types::Move;
 use std::{path::Path, sync::Arc, time::Duration};
 use web::{
-    List,
+    List, STUDY_PAGE,
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -43,7 +41,7 @@ const LOSSES: usize = 100;
 
 impl Desk {
     /// An engine that searches: one of the library, or without a name the one that comes with Renmei.
-    fn searcher(&self, name: &str) -> Result<Digested, Refusal> {
+    pub(crate) fn searcher(&self, name: &str) -> Result<Digested, Refusal> {
         let plan = match name {
             "" => explain::engine("renmei-pairwise", &[]).map_err(refused)?,
             name => self.engine(name)?.plan,
@@ -84,7 +82,7 @@ pub(crate) fn form(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
 pub(crate) fn judge(words: Language, engines: &[LibraryEngine]) -> Markup {
     let [usual, most] = NODES;
     html! {
-        (choice(words, "judge", engines, Some(words.own_judge()), 0))
+        (choice((words.engine_to_ask(), "judge"), engines, Some(words.own_judge()), 0))
         label { span { (words.nodes_of_position()) } input type="number" name="nodes" value=(usual) min="1" max=(most) required; }
     }
 }
@@ -201,37 +199,43 @@ fn moves(words: Language, base: &str, found: &[Explanation]) -> Markup {
     } } }
 }
 
-/// Lets an engine search every position of a game.
+/// Lets an engine search every position of a line of play.
 pub(crate) fn analyze(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
-    let taken = desk.taken(&fields)?;
+    let studied = desk.studied(&fields)?;
     let (engine, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
-    let title = Message::of(|words| words.analysis_of(taken.game.row.game.0, &taken.name, &engine.0.name));
-    let terms = format!("{} {fields:?}", taken.event.created_at);
-    let (list, place, back) = (desk.0.list.clone(), desk.0.place.clone(), taken.address());
-    let work =
-        move |job: &Job| on_free_cores(&list, |here| analyzed(job, &taken, (&engine, nodes, here), &place));
+    let moves = studied.shown.plies.iter().map(|ply| ply.mv).collect();
+    let line = Line::replayed(&studied.shown.start, moves, &Rules::default()).map_err(refused)?;
+    let title = Message::of(|words| words.analysis_of(&studied.stem(), &engine.0.name));
+    let terms = format!("{} {nodes} {}", studied.shown.usi_moves(), engine.1);
+    let (list, place, back) = (desk.0.list.clone(), desk.0.place.clone(), studied.address(studied.at));
+    let work = move |job: &Job| {
+        on_free_cores(&list, |here| analyzed(job, (&studied, &line), (&engine, nodes, here), &place))
+    };
     Ok(lead(&desk.0.jobs.begin((title, terms), &back, work)))
 }
 
 fn analyzed(
     job: &Job,
-    taken: &Taken,
+    (studied, line): (&Studied, &Line),
     (engine, nodes, here): (&Digested, u64, Here<'_>),
     place: &Place,
 ) -> Result<(), String> {
     let shelf = place.directory().join(SHELF);
     files::create_directory(&shelf, Access::Private).map_err(|error| error.to_string())?;
     let cache = Cache::open(&shelf.join(".searches.jsonl")).map_err(|fault| fault.to_string())?;
-    let (of, judged) = (taken.line.moves() + 1, judged(job, taken, (engine, nodes, here), &cache)?);
-    let name = &engine.0.name;
-    let file = if judged.len() == of { Some(record(taken, name, &judged, place)?) } else { None };
-    let picture = picture(taken, name, &judged);
-    let moves = taken.moves();
+    let (of, judged) = (line.moves() + 1, judged(job, line, (engine, nodes, here), &cache)?);
+    if judged.len() < of {
+        return Ok(());
+    }
+    let record = opined(studied.shown.clone(), &engine.0.name, &judged);
+    let bytes = record::write(&record, Format::Kifu).map_err(|fault| fault.to_string())?;
+    let stem = format!("{}-{}", studied.stem(), notation::file_name(&engine.0.name));
+    let file = place.keep(&stem, "kifu", &bytes).map_err(|refusal| refusal.message.to_string())?;
+    let board = format!("{STUDY_PAGE}?file={}&ply={}", percent(&file), studied.at);
     job.show(move |words| {
         html! {
-            figure { (PreEscaped(&picture)) }
-            @if let Some(file) = &file { p { (words.record_was_written(file)) } }
-            (opinions(words, &moves, &judged))
+            p { (words.record_was_written(&file)) }
+            p.buttons { a.button.main href=(board) { (words.to_the_board()) } }
         }
     });
     Ok(())
@@ -240,17 +244,17 @@ fn analyzed(
 /// The engine's opinions of the positions, as many as were wanted.
 fn judged(
     job: &Job,
-    taken: &Taken,
+    line: &Line,
     (engine, nodes, here): (&Digested, u64, Here<'_>),
     cache: &Cache,
 ) -> Result<Vec<Judged>, String> {
-    let (of, mut judged, mut fault) = (taken.line.moves() + 1, Vec::<Judged>::new(), None);
+    let (of, mut judged, mut fault) = (line.moves() + 1, Vec::<Judged>::new(), None);
     explain::each(
         Pool { here, guests: vec![] },
         0..of,
         |actors| Engine::new(engine, cache, PATIENCE, actors),
         async |engine, at| {
-            let found = engine.judge(&taken.line, *at, nodes);
+            let found = engine.judge(line, *at, nodes);
             while_wanted(found, || job.is_wanted()).await.transpose()
         },
         |_, found: Result<Option<Judged>, ExplainFault>| {
@@ -267,35 +271,20 @@ fn judged(
     fault.map_or(Ok(judged), Err)
 }
 
-/// Writes the game with the engine's opinions as comments; returns its key.
-fn record(taken: &Taken, engine: &str, judged: &[Judged], place: &Place) -> Result<String, String> {
-    let Taken { store, event, game, line, .. } = taken;
-    let mut annotations = store.annotations(event.id, game.row.game).map_err(|fault| fault.to_string())?;
-    let comment = |one: &Judged| Comment { line: 0, ply: line.ply(one.at), text: one.comment(engine) };
-    annotations.comments.extend(judged.iter().map(comment));
-    annotations.comments.sort_by_key(|comment| (comment.line, comment.ply));
-    let name = store.game_name(event.id, game.row.game).map_err(|fault| fault.to_string())?;
-    let bytes =
-        records::one(event, game, name, &annotations, Format::Kifu).map_err(|fault| fault.to_string())?;
-    let stem = format!("{}-{}", taken.stem(), notation::file_name(engine));
-    place.keep(&stem, "kifu", &bytes).map_err(|refusal| refusal.message.to_string())
-}
-
-fn picture(taken: &Taken, engine: &str, judged: &[Judged]) -> String {
-    let opinion = |one: &Judged| Some((taken.line.ply(one.at), one.evaluation?));
-    let opinions: Vec<(u32, Evaluation)> = judged.iter().filter_map(opinion).collect();
-    let scales = Given::of(&taken.event).game(&taken.game.row.pairing);
-    plot::judged(&taken.game, scales, Some((engine, &opinions)), Size::Wide).inline().into_string()
-}
-
-fn opinions(words: Language, moves: &[String], judged: &[Judged]) -> Markup {
-    html! { div.scroll { table.games {
-        thead { tr { th { (words.ply()) } th.name { (words.played_move()) } th { (words.evaluation_for_black()) } th.name { (words.expected_line()) } } }
-        tbody { @for one in judged { tr {
-            td { (one.at) }
-            td.name { (one.at.checked_sub(1).and_then(|at| moves.get(at)).map_or("", String::as_str)) }
-            td { (one.evaluation.map_or_else(|| "–".to_owned(), |evaluation| evaluation.to_string())) }
-            td.name { (if one.found.pv.is_empty() { &one.found.mv } else { &one.found.pv }) }
-        } } }
-    } } }
+/// A line of play with the engine's opinions: each as the evaluation of the move before it, with the play that is expected
+/// then, and as a comment.
+fn opined(mut record: GameRecord, engine: &str, judged: &[Judged]) -> GameRecord {
+    for one in judged {
+        let comment = match one.at.checked_sub(1).and_then(|at| record.plies.get_mut(at)) {
+            None => &mut record.comment,
+            Some(ply) => {
+                let line = if one.found.pv.is_empty() { &one.found.mv } else { &one.found.pv };
+                ply.pv = line.split_whitespace().map_while(Move::from_usi).collect();
+                ply.score = one.centipawns;
+                &mut ply.comment
+            }
+        };
+        *comment = [comment.as_str(), &one.comment(engine)].join("\n").trim().to_owned();
+    }
+    record
 }

@@ -111,7 +111,7 @@ impl Seat {
                     dt { (words.next_round()) } dd { (time(at)) " – " (words.in_so_long((at - now) / 60_000, (at - now) / 1000 % 60)) }
                 }
                 @if let Some(seen) = seen.filter(|seen| seen.failures > 0) {
-                    dt { (words.reconnections()) } dd { (seen.failures) @if let Some(why) = &seen.last_failure { " – " (why) } }
+                    dt { (words.reconnections()) } dd { (seen.failures) @if let Some(why) = &seen.last_failure { " – " (words.fault(why)) } }
                 }
             }
         }

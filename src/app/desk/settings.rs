@@ -4,6 +4,7 @@ use crate::Desk;
 use axum::{extract::State, http::HeaderMap};
 use maud::html;
 use web::{
+    components::prose,
     layout::{Page, preferences},
     visitor::Visitor,
 };
@@ -20,10 +21,10 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, headers: He
         p { (words.pieces_are_changed_below()) }
         h2 { (words.folder()) }
         p { code { (directory.display()) } }
-        p { (words.files_are_the_truth()) }
+        p { (prose(words.files_are_the_truth())) }
         h2 { (words.address_of_desk()) }
         p { code { (visitor.site_address(&headers)) } }
-        p { (words.for_this_machine_alone()) }
+        p { (prose(words.for_this_machine_alone())) }
         p { a href="/machine" { (words.this_machine()) } }
         (crate::home::end(words))
     };

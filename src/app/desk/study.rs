@@ -5,23 +5,29 @@ use crate::{
     jobs::Job,
     lead,
     place::{Place, SHELF, kind_of},
-    refused, waiting,
+    refused,
+    studied::of_position,
+    waiting,
 };
 use axum::{
     extract::{Multipart, State, multipart::MultipartError},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use event::{find_event, hall::Order};
 use journal::{EventSummary, FullGame, GameFilter, Store, StoreError};
 use maud::{Markup, html};
-use notation::record::{self, Format};
+use notation::record;
 use plan::Event;
 use records::Import;
 use referee::{opening::Opening, running::play};
-use rsshogi::{board::Position, types::Move};
-use std::path::{Path, PathBuf};
+use rsshogi::{
+    board::Position,
+    types::{Color, Move},
+};
+use std::{ops::ControlFlow, path::PathBuf};
 use web::{
     Hall, STUDY_PAGE,
+    components::prose,
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -32,8 +38,10 @@ const MOST: usize = 32;
 /// Largest form with a file, in bytes.
 pub(crate) const BODY: usize = (MOST << 20) + (64 << 10);
 /// Longest position that is searched for, in letters: a game of a thousand moves.
-const LETTERS: usize = 8000;
-/// Games that a search shows.
+pub(crate) const LETTERS: usize = 8000;
+/// The event of all records together.
+const ALL: &str = "records";
+/// Games that a search, or a list, shows.
 const FOUND: usize = 500;
 
 /// A file of the study, as the page lists it: a record, or a database with its events by their names on the pages, or with
@@ -44,22 +52,26 @@ type Listed = (String, Option<Result<Vec<(String, EventSummary)>, StoreError>>);
 pub(crate) fn page(Asked { desk, words, done, .. }: Asked) -> Result<Page, Refusal> {
     let files = listed(&desk.0.place);
     let content = html! {
-        h1 { (words.study()) }
+        div.top { h1 { (words.study()) } a.button.main href=(STUDY_PAGE) { (words.new_board()) } a.button href="/study/edit" { (words.edit_position()) } }
         (confirmed(words, done.as_ref()))
-        p { (words.study_about()) " " a href="/ledger" { (words.ledger()) } " · " a href=(web::EVENTS_PAGE) { (words.all_events()) } }
+        form.drop method="post" action="/study" enctype="multipart/form-data" id="drop" {
+            label { strong { (words.drop_a_file()) } span.quiet { (words.what_is_taken_in(MOST)) }
+                input type="file" name="file" required accept=".db,.csa,.kif,.kifu,.ki2,.jkf,.usi,.sfen";
+            }
+            button { (words.open_file()) }
+        }
         form.order.line method="post" action="/study/find" {
-            label { span { (words.position_to_find()) } input name="position" maxlength=(LETTERS) required spellcheck="false"; }
+            label { span { (prose(words.position_to_find())) } input name="position" maxlength=(LETTERS) required spellcheck="false"; }
             button { (words.search()) }
         }
-        @if files.is_empty() { p { (words.study_is_empty()) } } @else { (table(words, &files)) }
-        form.order method="post" action="/study" enctype="multipart/form-data" {
-            h2 { (words.take_in_file()) }
-            p { (words.what_is_taken_in(MOST)) }
-            label { span { (words.file()) } input type="file" name="file" required accept=".db,.csa,.kif,.kifu,.ki2,.jkf,.usi,.sfen"; }
-            p.buttons { button.main { (words.take_in()) } }
+        h2 { (words.files_of_study()) }
+        @if files.is_empty() { p { (prose(words.study_is_empty())) } } @else { (table(words, &files)) }
+        @if files.iter().any(|(_, events)| events.is_none()) {
+            form.order.line method="post" action="/study/import" { input type="hidden" name="all" value="1"; button { (words.read_all_records()) } p.quiet { (words.what_reading_does()) } }
         }
+        p.quiet { (words.all_games_by_rating()) " " a href="/ledger" { (words.ledger()) } " · " a href=(web::EVENTS_PAGE) { (words.all_events()) } }
     };
-    Ok(Page::new(words.study(), "/study", content))
+    Ok(Page::new(words.study(), "/study", content).with(&["drop.js"]))
 }
 
 fn listed(place: &Place) -> Vec<Listed> {
@@ -75,19 +87,10 @@ fn listed(place: &Place) -> Vec<Listed> {
 }
 
 fn table(words: Language, files: &[Listed]) -> Markup {
-    html! { div.scroll.sheet tabindex="0" role="region" aria-label=(words.study()) { table.games {
+    html! { div.scroll.sheet tabindex="0" role="region" aria-label=(words.files_of_study()) { table.games {
         thead { tr { th.name { (words.file()) } th.name { (words.the_event()) } th { (words.games()) } } }
-        tbody { @for (key, events) in files { @match events {
-            None => tr {
-                td.name { (key) }
-                td.name {
-                    form method="post" action="/study/import" {
-                        input type="hidden" name="file" value=(key);
-                        button { (words.read_record()) }
-                    }
-                }
-                td {}
-            },
+        tbody { @for (key, events) in files.iter().take(FOUND) { @match events {
+            None => tr { td.name { a href={ "/study/file?file=" (percent(key)) } { (key) } } td {} td {} },
             Some(Err(why)) => tr { td.name { (key) } td.name { div.note { (words.fault(why)) } } td {} },
             Some(Ok(events)) => @for (name, event) in events { tr {
                 td.name { (key) }
@@ -95,7 +98,79 @@ fn table(words: Language, files: &[Listed]) -> Markup {
                 td { (event.counted) }
             } },
         } } }
-    } } }
+    } @if files.len() > FOUND { p.note { (words.first_of_folder(FOUND)) } } } }
+}
+
+/// The records of a file, or the board of the only one.
+pub(crate) fn file(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
+    let (key, sought) = (fields.text("file"), fields.text("player").to_lowercase());
+    let (mut all, mut rows) = (0, vec![]);
+    desk.each_record(key, |read| {
+        all += 1;
+        let row = Row::of(all, read);
+        if rows.len() < FOUND && row.has(&sought) {
+            rows.push(row);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let board = |number: usize| format!("{STUDY_PAGE}?file={}&record={number}", percent(key));
+    if all == 1 && sought.is_empty() {
+        return Ok(lead(&board(1)));
+    }
+    let content = html! {
+        a.crumb href="/study" { (words.study()) " ›" }
+        div.top { h1 { (key) } span.quiet { (words.records_of_file(all)) } }
+        form.order.line method="get" action="/study/file" {
+            input type="hidden" name="file" value=(key);
+            label { span { (words.player()) } input name="player" value=(fields.text("player")) maxlength="200"; }
+            button { (words.search()) }
+        }
+        form.order.line method="post" action="/study/import" {
+            input type="hidden" name="file" value=(key);
+            button { (words.read_record()) } p.quiet { (words.what_reading_does()) }
+        }
+        div.scroll.sheet tabindex="0" role="region" aria-label=(key) { table.games {
+            thead { tr { th { "#" } th.name { (words.black()) } th {} th.name { (words.white()) } th { (words.plies()) } th.name { (words.began()) } } }
+            tbody { @for row in &rows { tr {
+                td { a href=(board(row.number)) { (row.number) } }
+                @match &row.game {
+                    Ok((names, result, plies, began)) => {
+                        td.name.won[*result == "1–0"] { a href=(board(row.number)) { "☗ " (names[0]) } } td.result { (result) }
+                        td.name.won[*result == "0–1"] { a href=(board(row.number)) { "☖ " (names[1]) } } td { (plies) } td.name { (began) }
+                    }
+                    Err(why) => td.name colspan="5" { (words.fault(why)) }
+                }
+            } } }
+        } }
+        @if rows.len() == FOUND { p.note { (words.first_records(FOUND)) } }
+    };
+    Ok(Page::new(key, "/study", content).into_response())
+}
+
+/// A record in the list of its file: names, result, plies and date, or why it cannot be read.
+struct Row {
+    number: usize,
+    game: Result<([String; 2], &'static str, usize, String), String>,
+}
+
+impl Row {
+    fn of(number: usize, read: record::Read) -> Self {
+        let game = read.map_err(|fault| fault.to_string()).map(|record| {
+            let result = match record.winner() {
+                Some(Color::BLACK) => "1–0",
+                Some(_) => "0–1",
+                None => "–",
+            };
+            let names = [record.black, record.white].map(Option::unwrap_or_default);
+            (names, result, record.plies.len(), record.started.unwrap_or_default())
+        });
+        Self { number, game }
+    }
+
+    fn has(&self, sought: &str) -> bool {
+        let of = |names: &[String; 2]| names.iter().any(|name| name.to_lowercase().contains(sought));
+        sought.is_empty() || self.game.as_ref().is_ok_and(|(names, ..)| of(names))
+    }
 }
 
 /// The key of a database and the name of an event in it: `study/cup.db/Friday`.
@@ -161,25 +236,46 @@ pub(crate) async fn take_in(State(desk): State<Desk>, mut form: Multipart) -> Re
         return Err(Refusal::bad(|words| words.file_is_too_large(MOST)));
     }
     waiting(move || {
+        readable(&name, &bytes)?;
         let key = desk.0.place.take_in(&name, &bytes)?;
-        Ok(desk.confirm("/study", Message::of(|words| words.file_was_taken_in(&key))))
+        match kind_of(&name) {
+            Some(Some(_)) => Ok(lead(&format!("/study/file?file={}", percent(&key)))),
+            _ => Ok(desk.confirm("/study", Message::of(|words| words.file_was_taken_in(&key)))),
+        }
     })
     .await?
 }
 
-/// Reads a record into a database beside it.
+/// Refuses a file of which no game can be read.
+fn readable(name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+    let Some(Some(format)) = kind_of(name) else { return Ok(()) };
+    rsshogi::board::init();
+    let mut fault = Some("it has no game".to_owned());
+    record::each(bytes, Some(format), |_, read| {
+        fault = fault.take().and(read.err()).map(|why| why.to_string());
+        if fault.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    let shown = notation::printable(name.as_bytes());
+    fault.map_or(Ok(()), |why| Err(Refusal::bad(|words| words.nothing_was_kept(&shown, &words.fault(&why)))))
+}
+
+/// Reads a record into a database beside it, or all records into one.
 pub(crate) fn import(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
-    let key = fields.text("file").to_owned();
-    let name = Path::new(&key).file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-    let file = desk.0.place.shelved(&key).filter(|file| file.is_file());
-    let file = file.filter(|_| kind_of(&name).flatten().is_some());
-    let file = file.ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(&key)))?;
+    let place = &desk.0.place;
+    let is_record = |key: &str| kind_of(key.rsplit('/').next().unwrap_or(key)).flatten().is_some();
+    let (keys, name) = match (fields.is("all"), fields.text("file")) {
+        (true, _) => (place.shelf().into_iter().filter(|key| is_record(key)).collect(), ALL.to_owned()),
+        (_, key) => (vec![key.to_owned()], key.rsplit('/').next().unwrap_or(key).to_owned()),
+    };
+    let file = |key: &String| place.shelved(key).filter(|file| is_record(key) && file.is_file());
+    let files =
+        keys.iter().map(|key| file(key).ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(key))));
+    let files = files.collect::<Result<Vec<_>, _>>()?;
     let into = format!("{SHELF}/{name}.db");
-    let database = desk.0.place.shelved(&into).ok_or_else(|| Refusal::bad(Language::no_file))?;
-    platform::files::create_directory(&desk.0.place.directory().join(SHELF), Default::default())
-        .map_err(refused)?;
-    let title = Message::of(|words| words.reading_of(&key));
-    let import = Import { files: vec![file], db: Some(database), verify: false, event: name, rules: None };
+    let database = place.shelved(&into).ok_or_else(|| Refusal::bad(Language::no_file))?;
+    platform::files::create_directory(&place.directory().join(SHELF), Default::default()).map_err(refused)?;
+    let title = Message::of(|words| words.reading_of(&name));
+    let import = Import { files, db: Some(database), verify: false, event: name, rules: None };
     Ok(lead(&desk.0.jobs.begin((title, into.clone()), "/study", move |job| read_in(job, &import, &into))))
 }
 
@@ -198,10 +294,10 @@ fn read_in(job: &Job, import: &Import, key: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Searches all databases for a position: one that is typed, or that of a game.
+/// Searches all databases for a position: one that is typed, or that of a board.
 pub(crate) fn find(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusal> {
-    let text = match fields.is("game") {
-        true => desk.taken(&fields)?.position(),
+    let text = match fields.is("ply") {
+        true => desk.studied(&fields)?.argument(),
         false => fields.text("position").to_owned(),
     };
     let sought = position(&text).ok_or_else(|| Refusal::bad(Language::not_a_position))?;
@@ -210,14 +306,9 @@ pub(crate) fn find(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusa
     Ok(lead(&desk.0.jobs.begin((title, sought.clone()), "/study", move |job| search(job, &place, &sought))))
 }
 
-/// A position without its number as SFEN, from how people give it: SFEN, or moves in USI, from a position or the even one.
+/// A position without its number as SFEN, from how people give it.
 fn position(text: &str) -> Option<String> {
-    let text = text.trim();
-    let text = text.strip_prefix("position ").unwrap_or(text);
-    if text.chars().count() > LETTERS || text.lines().count() != 1 {
-        return None;
-    }
-    let record = record::read(text.as_bytes(), Some(Format::Usi)).ok()?.into_iter().next()?;
+    let record = of_position(text).filter(|_| !text.trim().is_empty())?;
     let moves = record.plies.iter().map(|ply| ply.mv).collect();
     Opening { start: record.start, moves }.goal()
 }

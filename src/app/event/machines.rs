@@ -35,10 +35,10 @@ pub(crate) fn desk(
             "--hub: `{name}` logs in over the network here, and no other machine can play its games"
         )));
     }
-    if let Some(engine) = plan.engines.iter().find(|engine| plan.is_replaced(engine)) {
+    if let Some(engine) = plan.engines.iter().find(|engine| plan.has_left(engine)) {
         let name = &engine.name;
         return Err(Failure::Usage(format!(
-            "--hub: `{name}` was replaced, and other machines could not start every engine of the event: play it here alone"
+            "--hub: `{name}` was replaced or withdrawn, and other machines could not start every engine of the event: play it here alone"
         )));
     }
     let fleet = event.begin_fleet(&machines::hub::new_event())?;

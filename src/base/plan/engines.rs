@@ -73,8 +73,10 @@ impl Engines {
                 let clocks = Clocks::read(&table, root, &periods);
                 is_free |= !clocks.is_own;
                 let name = engines.name(&table);
-                let has_played = name.as_ref().is_some_and(|name| replaced.contains(name));
-                engine(&table, clocks, name, has_played)
+                let is_withdrawn =
+                    matches!(table.item("withdrawn").map(|item| item.value), Some(DeValue::Boolean(true)));
+                let has_left = is_withdrawn || name.as_ref().is_some_and(|name| replaced.contains(name));
+                engine(&table, clocks, name, has_left)
             });
             engines.take(entry.unwrap_or(Entry::Faulty));
         }
@@ -130,12 +132,14 @@ impl Engines {
     }
 
     fn check_number(&self, root: &Table<'_>) {
-        if self.listed.iter().filter(|present| **present).count() >= 2 {
+        let withdrawn: Vec<&EnginePlan> = self.present.iter().filter(|engine| engine.withdrawn).collect();
+        if self.listed.iter().filter(|present| **present).count() >= 2 + withdrawn.len() {
             return;
         }
-        let skipped: String =
-            self.skipped.iter().map(|s| format!("; {} is left out: {}", s.name, s.reason)).collect();
-        root.fault("engines", format!("an event needs at least two engines{skipped}"));
+        let skipped = self.skipped.iter().map(|s| format!("; {} is left out: {}", s.name, s.reason));
+        let withdrawn = withdrawn.iter().map(|engine| format!("; {} is withdrawn", engine.name));
+        let out: String = skipped.chain(withdrawn).collect();
+        root.fault("engines", format!("an event needs at least two engines{out}"));
     }
 
     /// Has the only engine play against itself, where its options are tuned.
@@ -248,8 +252,8 @@ fn replaced_by(table: &Table<'_>) -> Option<String> {
     }
 }
 
-/// An engine. One that was replaced is not started any more, and needs no program.
-fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>, is_replaced: bool) -> Entry {
+/// An engine. One that plays no more is not started, and needs no program.
+fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>, has_left: bool) -> Entry {
     if table.flag("remote", false) {
         return remote(table, clocks, name);
     }
@@ -260,7 +264,7 @@ fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>, is_replaced: 
         (false, false) => program(table),
     };
     let program = match (program, table.item("command").map(|item| item.value)) {
-        (Some(Err(_)), Some(DeValue::String(command))) if is_replaced => {
+        (Some(Err(_)), Some(DeValue::String(command))) if has_left => {
             Some(Ok(table.context.environment.path(command)))
         }
         (program, _) => program,

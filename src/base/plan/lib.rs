@@ -212,14 +212,14 @@ impl Plan {
         [game.black, game.white].map(|player| scale(player).unwrap_or_default())
     }
 
-    /// True if another engine has replaced this one, so that it plays no further game.
-    pub fn is_replaced(&self, engine: &EnginePlan) -> bool {
-        self.engines.iter().any(|other| other.replaces.as_ref() == Some(&engine.name))
+    /// True if an engine plays no further game: the file has withdrawn it, or another one has replaced it.
+    pub fn has_left(&self, engine: &EnginePlan) -> bool {
+        engine.withdrawn || self.engines.iter().any(|other| other.replaces.as_ref() == Some(&engine.name))
     }
 
     /// True if this program starts the engine.
     pub fn starts(&self, engine: &EnginePlan) -> bool {
-        !engine.remote && !self.is_replaced(engine)
+        !engine.remote && !self.has_left(engine)
     }
 
     /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
@@ -472,6 +472,9 @@ settings! {
     replaces: #[serde(default, skip_serializing_if = "Option::is_none")] Option<String> = None shown Says("none"), Text,
         "an engine above that begins no further game once this one joins the event while it is played; see \
          [engines that join](arbiter.md#engines-that-join)";
+    withdrawn: #[serde(default, skip_serializing_if = "std::ops::Not::not")] bool = false, Flag,
+        "it is not started, and plays no further game: from its next start on the event has it withdrawn, as \
+         `renmei admin withdraw` does; for an engine that can no longer play in an event that has begun";
     optional: bool = false, Flag, "leave the engine out if its program is absent";
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
-//! | [`bound_buffers`], [`probe`], [`own_address`] | yes | yes | yes |
+//! | [`bound_buffers`], [`queue_arrivals`], [`probe`], [`own_address`] | yes | yes | yes |
 //! | [`give_up_after`] | `TCP_USER_TIMEOUT` | error | `TCP_MAXRT`, in seconds |
 //! | how long bytes take there and back, and how many came out of order ([`route`]) | `TCP_INFO` | `None` | `None` |
 //! | when bytes arrived ([`stamp_arrivals`], [`receive`]) | `SO_TIMESTAMPNS` | `None` | `None` |
@@ -40,6 +40,15 @@ pub fn bound_buffers(socket: &impl Socket, received: usize, sent: usize) -> io::
     let socket = SockRef::from(socket);
     socket.set_recv_buffer_size(received)?;
     socket.set_send_buffer_size(sent)
+}
+
+/// Lets as many connections wait to be accepted as the system allows. By itself std asks for 128: of a crowd that comes at once
+/// the others come seconds later, or are reset.
+///
+/// # Errors
+/// When the socket does not listen.
+pub fn queue_arrivals(listener: &impl Socket) -> io::Result<()> {
+    SockRef::from(listener).listen(i32::from(u16::MAX))
 }
 
 /// Lets the system find out about a peer that is gone: it probes a connection that was silent for `silent`, every 10 s,
@@ -115,6 +124,19 @@ mod tests {
         io::Write,
         net::{TcpListener, TcpStream},
     };
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn of_a_crowd_that_comes_at_once_nobody_waits_for_the_next_try() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+        let crowd = allowed.trim().parse::<usize>().unwrap().min(300);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        queue_arrivals(&listener).unwrap();
+        let at = listener.local_addr().unwrap();
+        let come = || TcpStream::connect_timeout(&at, Duration::from_secs(60));
+        let come: io::Result<Vec<TcpStream>> = (0..crowd).map(|_| come()).collect();
+        assert_eq!(come.unwrap().len(), crowd);
+    }
 
     #[test]
     fn a_connection_takes_its_limits_and_hands_out_its_bytes() {

@@ -15,8 +15,8 @@ use std::{path::Path, time::Duration};
 const MEMORY: u64 = 1 << 30;
 /// Room on the disk for about a million games of a few plies, or some thousand long ones, in bytes.
 const ROOM: u64 = 1 << 30;
-/// Files and sockets that a host with a few hundred connections has open.
-const FILES: u64 = 4096;
+/// Files and sockets that a host with many thousand connections has open.
+const FILES: u64 = 65_536;
 /// The share of the cores that other programs may use before engines suffer.
 const BUSY: f64 = 0.15;
 /// Lateness of a timer that is well within the default margin of a clock.

@@ -105,7 +105,7 @@ pub(crate) struct Agenda {
     pending: Vec<Pairing>,
     /// Adjourned games that the schedule has handed out again, and that wait for the operator.
     held: Vec<Pairing>,
-    /// The halts, and the number of newcomers, with which the schedule has passed over games of halted players.
+    /// The halts, and the number of newcomers and of those who have withdrawn, with which the schedule has passed over games of halted players.
     passed_over: (Vec<Halt>, usize),
     /// True if games are played on this machine at all.
     has_slots: bool,
@@ -144,9 +144,9 @@ impl Agenda {
             self.resting = None;
             return Choice::Nothing;
         }
-        if let Some(at) = self.pending.iter().position(|pairing| self.is_without(pairing).is_some()) {
-            let game = self.pending.remove(at);
-            return Choice::Default(game, self.standings.withdrawn(&game));
+        let without = |(at, pairing): (usize, &Pairing)| Some((at, self.is_without(pairing)?));
+        if let Some((at, out)) = self.pending.iter().enumerate().find_map(without) {
+            return Choice::Default(self.pending.remove(at), out);
         }
         if let Some(at) = self.pending.iter().position(|pairing| self.suits(pairing, place, around)) {
             return Choice::Game(self.pending.remove(at));
@@ -217,7 +217,9 @@ impl Agenda {
         let held = mem::take(&mut self.held).into_iter();
         let (held, free): (Vec<_>, Vec<_>) = held.partition(|pairing| is_held(pairing, around));
         self.pending.splice(0..0, free);
-        let passed_over = (self.standings.halts().to_vec(), self.standings.joined().len());
+        let players = (0..self.standings.players()).map(PlayerId::at);
+        let withdrawn = players.filter(|player| self.standings.arbitration().has_withdrawn(*player)).count();
+        let passed_over = (self.standings.halts().to_vec(), self.standings.joined().len() + withdrawn);
         if self.passed_over != passed_over {
             self.passed_over = passed_over;
             self.schedule.take_up();
@@ -248,9 +250,14 @@ impl Agenda {
         true
     }
 
-    /// The players of a game (black first) who have withdrawn; `None`: both play.
+    /// The players of a game (black first) who have withdrawn; `None`: both play. One that the file withdraws is not there, also
+    /// in a round that is paired already.
     fn is_without(&self, pairing: &Pairing) -> Option<[bool; 2]> {
-        Some(self.standings.withdrawn(pairing)).filter(|out| out.contains(&true))
+        let [black, white] = self.standings.withdrawn(pairing);
+        let by_file =
+            |player: PlayerId| self.plan.engines.get(player.index()).is_some_and(|engine| engine.withdrawn);
+        let out = [black || by_file(pairing.black), white || by_file(pairing.white)];
+        Some(out).filter(|out| out.contains(&true))
     }
 
     fn suits(&self, pairing: &Pairing, place: Place, around: &impl Surroundings) -> bool {
@@ -285,8 +292,10 @@ impl Agenda {
         self.plan.replay_draws.keeps_clocks && pairing.attempt > 0 && self.standings.replays(pairing) > 0
     }
 
+    /// True if a player is halted. Where one has withdrawn, the game needs no player.
     fn is_halted(&self, pairing: &Pairing) -> bool {
-        self.standings.is_halted(pairing.black) || self.standings.is_halted(pairing.white)
+        let players = [pairing.black, pairing.white];
+        self.is_without(pairing).is_none() && players.iter().any(|&player| self.standings.is_halted(player))
     }
 
     /// Whether two players are left who are neither halted nor replaced. Without them the rest of the schedule, which may be long, is not

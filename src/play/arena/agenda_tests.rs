@@ -356,6 +356,30 @@ fn a_halted_engine_that_is_replaced_keeps_no_event_from_its_end() {
 }
 
 #[test]
+fn an_engine_that_the_file_withdraws_loses_its_games_by_default_also_those_of_the_round_that_is_played() {
+    let mut plan = plan(Format::RoundRobin { cycles: 1 }, 3);
+    plan.fault_limit = Some(FaultLimit { in_a_row: Some(1), ..FaultLimit::default() });
+    let (mut agenda, world) = (agenda(&plan), World::default());
+    let first = next(&mut agenda, Place::Here, &world).unwrap();
+    end(&mut agenda, first, CRASHED);
+    let others = std::iter::from_fn(|| {
+        let game = next(&mut agenda, Place::Here, &world)?;
+        end(&mut agenda, game, WON);
+        Some(game)
+    });
+    assert_eq!(others.count(), 2, "those of the halted engine wait");
+    plan.engines[first.black.index()].withdrawn = true;
+    let mut resumed = Agenda::new(Arc::new(plan), agenda.standings, true);
+    let mut by_default = 0;
+    while let Choice::Default(game, out) = resumed.next(Place::Here, &world) {
+        assert!([game.black, game.white].contains(&first.black) && out.contains(&true));
+        end(&mut resumed, game, WON);
+        by_default += 1;
+    }
+    assert_eq!((by_default, resumed.is_done()), (3, true));
+}
+
+#[test]
 fn games_whose_options_are_taken_back_keep_none_from_beginning_that_they_follow_from() {
     let plan = plan(Format::RoundRobin { cycles: 16 }, 2);
     let (mut agenda, mut world) = (agenda(&plan), World { machine_slots: Some(2), ..World::default() });

@@ -266,7 +266,7 @@ impl Bench<'_> {
     }
 
     /// The stage and the round that were paired last.
-    fn last_paired(&self) -> (u8, u32) {
+    pub(crate) fn last_paired(&self) -> (u8, u32) {
         let last = self.handed_out.iter().flatten().map(|game| (game.stage, game.round)).max();
         last.unwrap_or_default().max(self.standings.now())
     }

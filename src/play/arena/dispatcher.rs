@@ -426,6 +426,7 @@ impl<'a> Dispatcher<'a> {
             self.tell_pause();
         }
         self.take_in_pending(pending);
+        self.withdraw_by_file();
         self.record_identities(identities);
     }
 

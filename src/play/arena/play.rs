@@ -94,7 +94,7 @@ pub async fn play_under(
     seats: &mut [Seat; 2],
     context: GameContext<'_>,
 ) -> Result<Outcome, Unplayed> {
-    let id = fixture.setup.game;
+    let (id, _measured) = (fixture.setup.game, context.lag.during_game());
     let (mut game, calls) = Game::start_under(fixture.setup.clone(), authority)?;
     let mut orders = context.interventions.map(|games| games.watch(id));
     let (turn, alarm) = (Instant::now(), Alarm::default());

@@ -64,11 +64,11 @@ impl Begun {
     }
 
     /// What differs in a plan, and the engines at its end that are new: each with its part of the fingerprint. What became
-    /// of an engine that was replaced is of no interest.
+    /// of an engine that has left is of no interest.
     fn compare(&self, plan: &Plan, now: &Fingerprint) -> Result<(Vec<String>, Vec<NewEngine>), RunError> {
         let grown = self.grown();
         let (known, newcomers) = grown.newcomers_of(now);
-        let known = known.with_engines_of(&grown, replaced(plan));
+        let known = known.with_engines_of(&grown, left(plan));
         let changes = grown.changes_to(&known);
         if !changes.is_empty() || newcomers.is_empty() {
             return Ok((changes, vec![]));
@@ -82,9 +82,9 @@ impl Begun {
     }
 }
 
-/// The names of the engines that were replaced.
-fn replaced(plan: &Plan) -> impl Iterator<Item = &str> {
-    plan.engines.iter().filter(|engine| plan.is_replaced(engine)).map(|engine| engine.name.as_str())
+/// The names of the engines that play no more.
+fn left(plan: &Plan) -> impl Iterator<Item = &str> {
+    plan.engines.iter().filter(|engine| plan.has_left(engine)).map(|engine| engine.name.as_str())
 }
 
 fn cannot_join(plan: &Plan, newcomers: &[NewEngine], why: &str) -> RunError {
@@ -296,7 +296,7 @@ fn is_closed(opening: &Opening) -> Result<bool, StoreError> {
     Ok(events.iter().any(|event| event.id == opening.event().event && event.closed))
 }
 
-/// Compares the engines with those that played before; what was not recorded then is told. Engines that were replaced play
+/// Compares the engines with those that played before; what was not recorded then is told. Engines that have left play
 /// no more.
 fn compare(
     plan: &Plan,
@@ -356,7 +356,7 @@ fn resize(
     let reopens = is_closed(opening)? && has_more_to_play(&was, plan, opening)?;
     // Those who joined are no part of what the event was begun with.
     let (fingerprint, _) = before.fingerprint.newcomers_of(&fingerprint(plan)?);
-    let fingerprint = fingerprint.with_engines_of(&before.fingerprint, replaced(plan));
+    let fingerprint = fingerprint.with_engines_of(&before.fingerprint, left(plan));
     let (plan_json, fingerprint) = (head.plan, json(&fingerprint)?);
     opening.writer().reschedule(
         event,

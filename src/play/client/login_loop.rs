@@ -562,7 +562,9 @@ async fn refusal(link: &mut Link) -> String {
         }
     };
     timeout(EXPLANATION, explained).await.ok().flatten().unwrap_or_else(|| {
-        "the name is in use with another secret, or our previous login is still open".to_owned()
+        "the server gave no reason: it has no account of this name with this secret, the name is in use with another secret, or \
+         our previous login is still open"
+            .to_owned()
     })
 }
 

@@ -27,10 +27,11 @@ use referee::sink::TripKey;
 use std::{
     collections::{HashMap, VecDeque},
     future::ready,
+    hash::{BuildHasher, RandomState},
     net::IpAddr,
     path::Path,
     pin::Pin,
-    sync::{Arc, Weak},
+    sync::Arc,
     thread,
     time::Duration,
 };
@@ -41,12 +42,10 @@ const WAITING: usize = 64;
 /// Wrong secrets for one name from one address after which the address is locked out for the name: a client of one's own
 /// that is set up wrongly does not lock out the others of its address.
 const NAME_GUESSES: u32 = 5;
-/// Trips that are remembered, so that a player who comes again does not wait.
-const REMEMBERED: usize = 8192;
+/// Trips that are remembered, so that a player who comes again does not wait, for each connection that there may be.
+const REMEMBERED: usize = 4;
 /// The cost of a login whose trip has to be made, beside its line.
 const TRIP: u32 = 1;
-/// Time between two looks whether the host is still there.
-const GLANCE: Duration = Duration::from_secs(1);
 
 /// Whose secrets are looked at, and how they are cut out of the password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +63,10 @@ pub enum Verdict {
     Admitted(Option<String>),
     /// The name or the password is wrong.
     Refused,
-    /// Its address has guessed too often, or asks too much at once; the password was not looked at.
+    /// Its address has guessed too often; the password was not looked at.
     LockedOut,
+    /// Too many logins of its address wait; the password was not looked at.
+    Crowded,
 }
 
 /// Resolves to what becomes of a login.
@@ -73,7 +74,18 @@ pub type Decision = Pin<Box<dyn Future<Output = Verdict> + Send>>;
 
 /// Decides on logins.
 #[derive(Clone, Debug)]
-pub struct Admission(Arc<Gate>);
+pub struct Admission(Arc<OpenGate>);
+
+/// The gate of a host; dropping it ends the thread behind it.
+#[derive(Debug)]
+struct OpenGate(Arc<Gate>);
+
+impl Drop for OpenGate {
+    fn drop(&mut self) {
+        self.0.queue.lock().over = true;
+        self.0.arrived.notify_one();
+    }
+}
 
 #[derive(Debug)]
 struct Check {
@@ -104,25 +116,23 @@ impl Admission {
             Login::Invitation => List::Invited(config.invitations().collect(), key),
         };
         let gate = Arc::new(Gate::new(config.limits, config.login == Login::Open, admits));
-        let queue = Arc::downgrade(&gate);
+        let behind = gate.clone();
         let work = move || {
             yield_to_games();
-            while let Some((origin, check)) = next_check(&queue) {
+            while let Some((origin, check)) = behind.next_check() {
                 let verdict = list.judge(&check.name, check.secret.as_deref());
-                if let Some(gate) = queue.upgrade() {
-                    gate.judged(origin, &check, &verdict);
-                }
+                behind.judged(origin, &check, &verdict);
                 let _gone_meanwhile = check.answer.send(verdict);
             }
         };
         let thread = thread::Builder::new().name("admission".to_owned()).spawn(work);
         let failed = |source| StoreError::Thread(database.to_owned(), Arc::new(source));
-        thread.map(|_| Self(gate)).map_err(failed)
+        thread.map(|_| Self(Arc::new(OpenGate(gate)))).map_err(failed)
     }
 
     /// Checks a login from a place; returns the cost of that as well, beside the login's line.
     pub fn check(&self, request: &LoginRequest, place: &Place) -> (Decision, u32) {
-        let gate = &self.0;
+        let gate = &self.0.0;
         let secret = gate.secret(request);
         if let Some(verdict) = gate.known(request, secret.as_deref(), place.origin) {
             return (Box::pin(ready(verdict)), 0);
@@ -130,17 +140,18 @@ impl Admission {
         let (answer, decision) = oneshot::channel();
         let name = request.name.clone();
         gate.enter(place.origin, Check { name, secret, address: place.address, answer });
-        let decision = async move { decision.await.unwrap_or(Verdict::LockedOut) };
+        let decision = async move { decision.await.unwrap_or(Verdict::Crowded) };
         (Box::pin(decision), if gate.open { TRIP } else { 0 })
     }
 
     /// Counts a login with the wrong secret of a player who is logged in, or of an entrant.
     pub fn guessed(&self, name: &str, place: &Place) {
         let (origin, address) = (place.origin, place.address);
-        let locked_out = self.0.queue.lock().by_name.count((origin, name.to_owned()));
-        self.0.failed(origin, name, address);
+        let gate = &self.0.0;
+        let locked_out = gate.queue.lock().by_name.count((origin, name.to_owned()));
+        gate.failed(origin, name, address);
         if locked_out {
-            let seconds = self.0.limits.lockout_seconds;
+            let seconds = gate.limits.lockout_seconds;
             tracing::warn!(target: "login", "locked out {address} for {:?} for {seconds} s", logged(name));
         }
     }
@@ -165,8 +176,45 @@ struct Queue {
     turns: VecDeque<Origin>,
     by_address: Counts<Origin>,
     by_name: Counts<(Origin, String)>,
-    /// Trips that were made in this run, by name and secret.
-    trips: HashMap<(String, String), String>,
+    trips: Trips,
+    /// True when the host is gone.
+    over: bool,
+}
+
+/// Trips that were made in this run, by a keyed hash of name and secret; the oldest gives way to a new one.
+#[derive(Debug)]
+struct Trips {
+    keys: [RandomState; 2],
+    made: HashMap<[u64; 2], String>,
+    order: VecDeque<[u64; 2]>,
+    most: usize,
+}
+
+impl Trips {
+    fn new(most: usize) -> Self {
+        Self { keys: Default::default(), made: HashMap::new(), order: VecDeque::new(), most }
+    }
+
+    fn hash(&self, name: &str, secret: &str) -> [u64; 2] {
+        self.keys.each_ref().map(|key| key.hash_one((name, secret)))
+    }
+
+    fn get(&self, name: &str, secret: &str) -> Option<&String> {
+        self.made.get(&self.hash(name, secret))
+    }
+
+    fn keep(&mut self, name: &str, secret: &str, trip: &str) {
+        let hash = self.hash(name, secret);
+        if self.made.insert(hash, trip.to_owned()).is_some() {
+            return;
+        }
+        self.order.push_back(hash);
+        if self.order.len() > self.most
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.made.remove(&oldest);
+        }
+    }
 }
 
 impl Gate {
@@ -177,7 +225,8 @@ impl Gate {
             turns: VecDeque::new(),
             by_address: Counts::lockout(limits.login_failures, lockout),
             by_name: Counts::lockout(limits.login_failures.min(NAME_GUESSES), lockout),
-            trips: HashMap::new(),
+            trips: Trips::new(limits.connections.saturating_mul(REMEMBERED)),
+            over: false,
         };
         Self { queue: Mutex::new(queue), arrived: Condvar::new(), limits, open, admits }
     }
@@ -204,14 +253,14 @@ impl Gate {
         match secret {
             // The lobby refuses what is not a name or too long for a password.
             Some(secret) if is_player_name(name) && secret.len() <= PASSWORD => {
-                let made = queue.trips.get(&(name.clone(), secret.to_owned()));
+                let made = queue.trips.get(name, secret);
                 made.map(|trip| Verdict::Admitted(Some(trip.clone())))
             }
             _ => Some(Verdict::Admitted(None)),
         }
     }
 
-    /// Takes in a check, or drops it, which answers it as locked out.
+    /// Takes in a check, or drops it, which answers it.
     fn enter(&self, origin: Origin, check: Check) {
         let mut queue = self.queue.lock();
         // In a league all players of an address may come at once, each with one connection.
@@ -231,11 +280,7 @@ impl Gate {
         match (verdict, &check.secret) {
             (Verdict::Refused, _) => self.failed(origin, &check.name, check.address),
             (Verdict::Admitted(Some(trip)), Some(secret)) => {
-                let mut queue = self.queue.lock();
-                if queue.trips.len() >= REMEMBERED {
-                    queue.trips.clear();
-                }
-                queue.trips.insert((check.name.clone(), secret.clone()), trip.clone());
+                self.queue.lock().trips.keep(&check.name, secret, trip);
             }
             _ => {}
         }
@@ -254,14 +299,15 @@ impl Gate {
             tracing::warn!(target: "login", "locked out {address} for {seconds} s");
         }
     }
-}
 
-/// The next check, in turn; `None` when the host is gone.
-fn next_check(gate: &Weak<Gate>) -> Option<(Origin, Check)> {
-    loop {
-        let gate = gate.upgrade()?;
-        let mut queue = gate.queue.lock();
-        while let Some(origin) = queue.turns.pop_front() {
+    /// The next check, in turn; `None` when the host is gone.
+    fn next_check(&self) -> Option<(Origin, Check)> {
+        let mut queue = self.queue.lock();
+        while !queue.over {
+            let Some(origin) = queue.turns.pop_front() else {
+                self.arrived.wait(&mut queue);
+                continue;
+            };
             let Some(waiting) = queue.waiting.get_mut(&origin) else { continue };
             // A connection that is gone costs no check.
             let next = std::iter::from_fn(|| waiting.pop_front()).find(|check| !check.answer.is_closed());
@@ -269,11 +315,11 @@ fn next_check(gate: &Weak<Gate>) -> Option<(Origin, Check)> {
                 true => drop(queue.waiting.remove(&origin)),
                 false => queue.turns.push_back(origin),
             }
-            if let Some(check) = next {
-                return Some((origin, check));
+            if next.is_some() {
+                return next.map(|check| (origin, check));
             }
         }
-        gate.arrived.wait_for(&mut queue, GLANCE);
+        None
     }
 }
 
@@ -318,6 +364,18 @@ mod tests {
         let costs = |hash: &str| hash.split('$').nth(3).map(str::to_owned);
         assert_eq!(costs(DECOY), costs(&password::hash("x").unwrap()));
         assert!(!password::fits("", DECOY));
+    }
+
+    #[test]
+    fn the_oldest_trip_alone_gives_way_to_a_new_one() {
+        let mut trips = Trips::new(3);
+        for name in ["a", "b", "b", "c", "d"] {
+            trips.keep(name, "secret", &format!("trip of {name}"));
+        }
+        let known = ["a", "b", "c", "d"].map(|name| trips.get(name, "secret").is_some());
+        assert_eq!(known, [false, true, true, true]);
+        assert_eq!(trips.get("d", "secret").unwrap(), "trip of d");
+        assert_eq!((trips.get("d", "other"), trips.order.len()), (None, trips.made.len()));
     }
 
     #[test]

@@ -38,7 +38,7 @@ use seat::{
     csa_host::{self, SeatTerms},
     transcript::Transcripts,
 };
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::HashMap, mem, path::PathBuf, sync::Arc, time::Duration};
 
 /// A game whose players have been offered it.
 #[derive(Debug)]
@@ -67,8 +67,8 @@ pub struct Arranger {
     roster: Arc<Roster>,
     transcripts: Transcripts,
     record_files: RecordFiles,
-    /// Dates given out this second, so that no two games have one id.
-    dates: HashMap<String, i64>,
+    /// Dates given out this second and later, so that no two games have one id, and the second.
+    dates: (i64, HashMap<String, i64>),
 }
 
 impl Arranger {
@@ -97,7 +97,7 @@ impl Arranger {
                 *last = at.max(*last);
             });
         }
-        Ok(Self { config, roster, transcripts, record_files, dates })
+        Ok(Self { config, roster, transcripts, record_files, dates: (0, dates) })
     }
 
     /// The players of the event.
@@ -252,9 +252,12 @@ impl Arranger {
     /// A date for a game's id; the same game in the same second gets the next one.
     fn date(&mut self, base: &str) -> String {
         let now = now() / 1000;
-        self.dates.retain(|_, given| *given >= now);
-        let given = self.dates.get(base).map_or(now, |given| given + 1);
-        self.dates.insert(base.to_owned(), given);
+        let (second, dates) = &mut self.dates;
+        if mem::replace(second, now) != now {
+            dates.retain(|_, given| *given >= now);
+        }
+        let given = dates.get(base).map_or(now, |given| now.max(given + 1));
+        dates.insert(base.to_owned(), given);
         date::digits(given * 1000)
     }
 }

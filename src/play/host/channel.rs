@@ -11,7 +11,7 @@ use std::{
     io::{self, Read, Write},
     time::Duration,
 };
-use tokio::{net::TcpStream, time::Instant};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::Instant};
 
 /// Most plain bytes that are encrypted before the client has taken what was encrypted before.
 const RECORD: usize = 16 * 1024;
@@ -203,6 +203,30 @@ impl Channel {
             // What cannot be written now is owed.
             let _later = self.write_out();
         }
+    }
+
+    /// Writes the bytes, and nothing more.
+    pub async fn tell(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() || self.owes() {
+            match self.try_write(bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.event(&mut [], false, true).await;
+                }
+                Err(_) => return,
+            }
+            if bytes.is_empty() {
+                self.say_goodbye();
+            }
+        }
+    }
+
+    /// Writes the bytes and waits until the client has gone: the system takes back what a client has not read, if its lines
+    /// come to a closed socket.
+    pub async fn part(mut self, bytes: &[u8]) {
+        self.tell(bytes).await;
+        let (_gone, mut chunk) = (self.socket.shutdown().await, [0; 512]);
+        while let Event::Read(Ok((1.., _))) = self.event(&mut chunk, true, false).await {}
     }
 
     /// Writes what is encrypted. An error `WouldBlock` says that none of it could be written.

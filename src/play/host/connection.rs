@@ -33,6 +33,8 @@ const RETURN: Duration = Duration::from_secs(10);
 /// Commands of a player in a game that may wait for the answer to the one before.
 const WAITING: usize = 8;
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
+const LOCKED_OUT: &str = "##[ERROR] too many wrong passwords came from your address; try again later\n";
+const CROWDED: &str = "##[ERROR] too many logins of your address wait; try again in a minute\n";
 const BUSY: &str = "##[ERROR] too many commands at once; this one was left out\n";
 
 /// Serves a connection, of which some bytes may have been read, to its end, on the thread of the network and on those of
@@ -315,7 +317,7 @@ impl Connection {
 
     /// True if the host waits for a login. While it looks at one, the client waits for the host.
     fn owes_login(&self) -> bool {
-        self.login.is_none() && self.entering.is_none()
+        self.login.is_none() && self.entering.is_none() && self.closing.is_none()
     }
 
     fn login_by(&self) -> Instant {
@@ -344,7 +346,11 @@ impl Connection {
         self.paused = self.paused.map(|paused| paused.filter(|at| *at > now));
         self.broken |= due(self.closing);
         self.broken |= self.seat.is_none() && due(self.unread_until());
-        self.broken |= self.owes_login() && self.closing.is_none() && now >= self.login_by();
+        if self.owes_login() && now >= self.login_by() {
+            let seconds = (now - self.opened).as_secs();
+            self.send(&format!("##[ERROR] no login came within {seconds} s\n"));
+            self.close();
+        }
         if due(self.kept_until) {
             self.kept_until = None;
             self.seat
@@ -576,7 +582,11 @@ impl Connection {
         match verdict {
             Verdict::Admitted(trip) => self.enter(LoginRequest { trip, ..request }),
             Verdict::Refused => self.refuse(&Refusal::new("", true)),
-            Verdict::LockedOut => self.refuse(&Refusal::new("", false)),
+            Verdict::LockedOut => self.refuse(&Refusal::new(LOCKED_OUT, false)),
+            Verdict::Crowded => {
+                self.context.visits.turned_away("too many logins of an address wait", Instant::now());
+                self.refuse(&Refusal::new(CROWDED, false));
+            }
         }
         self.hear_on();
     }

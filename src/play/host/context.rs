@@ -8,6 +8,7 @@ use super::{
     operator::LobbyDesk,
     requests::{Arrivals, Note, Request, Ways, ways},
     vestibule::Gatekeeper,
+    visits::Visits,
 };
 use arena::operations::Operations;
 use parking_lot::{Mutex, MutexGuard};
@@ -40,6 +41,8 @@ pub struct HostContext {
     pub budget: SharedBucket,
     /// What the operator has ordered.
     pub operations: Operations,
+    /// Lines about who comes and goes.
+    pub visits: Visits,
 }
 
 impl HostContext {
@@ -48,7 +51,7 @@ impl HostContext {
     pub fn new(lobby: Lobby, admission: Admission, stored: (PathBuf, String)) -> (Self, Arrivals) {
         let (ways, arrivals) = ways();
         let (config, operations) = (lobby.config.clone(), lobby.operations.clone());
-        let limits = config.limits;
+        let (limits, visits) = (config.limits, lobby.visits.clone());
         let context = Self {
             lobby: Arc::new(Mutex::new(lobby)),
             ways,
@@ -60,6 +63,7 @@ impl HostContext {
             admission,
             budget: Bucket::new(limits.lines_per_second.saturating_mul(budget::TOTAL)).into(),
             operations,
+            visits,
         };
         let desk = LobbyDesk { host: context.clone(), stored };
         context.operations.set_host(Some(Arc::new(desk)));

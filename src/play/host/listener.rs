@@ -6,17 +6,24 @@ use super::{
     connection::attend,
     context::HostContext,
     game_threads::yield_to_games,
-    places::Places,
+    places::{Full, Places},
     socket,
     vestibule::{Arrival, Gatekeeper, Vestibule},
 };
 use arena::actor_thread::ActorThread;
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 /// How long connections may take to be closed at the end.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// Connections at once that have no place and are told why, and how long they have to read it. The others are closed.
+static PARTING: Semaphore = Semaphore::const_new(64);
+const READS: Duration = Duration::from_secs(2);
 /// Pause after the system refused to accept a connection.
 const REFUSED: Duration = Duration::from_millis(50);
 
@@ -123,10 +130,27 @@ impl Threshold {
     }
 
     fn enter(&self, channel: Channel, address: IpAddr, heard: Vec<u8>) {
-        if let Some(place) = Places::enter(&self.places, address, &self.context.limits) {
-            attend(channel, heard, place, self.context.clone(), self.network.clone());
+        match Places::enter(&self.places, address, &self.context.limits) {
+            Ok(place) => attend(channel, heard, place, self.context.clone(), self.network.clone()),
+            Err(full) => {
+                self.context.visits.turned_away(&full.to_string(), Instant::now());
+                part(&self.network, channel, &full);
+            }
         }
     }
+}
+
+/// Tells a connection why there is no place for it.
+pub fn part(network: &ActorThread, mut channel: Channel, full: &Full) {
+    let line = format!("##[ERROR] {full}\n");
+    let Ok(permit) = PARTING.try_acquire() else {
+        let _not_written = channel.try_write(line.as_bytes());
+        return channel.say_goodbye();
+    };
+    network.run(async move {
+        let _reads_nothing = tokio::time::timeout(READS, channel.part(line.as_bytes())).await;
+        drop(permit);
+    });
 }
 
 /// A port, and where it leads.

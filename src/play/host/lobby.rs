@@ -359,8 +359,10 @@ impl Lobby {
 
     /// Removes a player, also from the spectators of games.
     pub fn leave(&mut self, login: LoginId) {
-        self.presence.remove(login);
-        self.games.forget(login);
+        // Nobody watches games in CSA mode.
+        if self.presence.remove(login).is_some_and(|player| player.extended) {
+            self.games.forget(login);
+        }
     }
 
     /// A player's connection has ended in its game.
@@ -419,6 +421,9 @@ impl Lobby {
             let GameStarted { game, pairing, start, opening, times } = &**started;
             self.announce(*game, pairing, (start, opening), times.as_deref());
         }
+        if let Sight::Ended { game, .. } = sight {
+            self.quotas.ended(*game);
+        }
         let shown = self.games.see(sight);
         for (login, lines) in shown {
             if let Some(player) = self.presence.get(login) {
@@ -430,6 +435,7 @@ impl Lobby {
     /// Removes a game that could not be set up.
     pub fn cancelled(&mut self, game: GameId) {
         self.games.remove(game);
+        self.quotas.ended(game);
     }
 
     /// Ends matchmaking: no new games, and players without a game are sent away.
@@ -471,8 +477,11 @@ impl Lobby {
 
     /// Finds a player who waits for the same game and may begin one.
     fn rival(&mut self, login: LoginId, game: &GameName, wish: Wish) -> Option<(LoginId, Wish)> {
+        if game.is_floodgate() {
+            return None;
+        }
         loop {
-            let mut waiting = self.presence.waiting_for(game).filter(|_| !game.is_floodgate());
+            let mut waiting = self.presence.waiting_for(game);
             let fits = |(other, _, theirs): (LoginId, &Player, Wish)| {
                 (other != login && theirs.fits(wish)).then_some((other, theirs))
             };
@@ -501,7 +510,6 @@ impl Lobby {
     /// True if a player has used up a quota; the player then gets the reason and leaves the queue for games.
     pub(super) fn is_hindered(&mut self, login: LoginId) -> bool {
         let Some(player) = self.presence.get(login) else { return true };
-        self.quotas.keep_running(|game| self.games.contains(game));
         let (id, origin) = (player.id.as_str(), player.place.origin);
         let asker = Asker { id, origin, is_new: !self.arranger.roster().knows(id) };
         let Err(why) = self.quotas.admit(asker, tokio::time::Instant::now()) else { return false };

@@ -122,6 +122,15 @@ impl Place {
     }
 }
 
+/// Why there is no place for a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Full {
+    #[error("the host is full: it has {0} places; try again later")]
+    Host(usize),
+    #[error("{0} connections have come from your address, and there may be no more at once")]
+    Address(usize),
+}
+
 /// The places of a host.
 #[derive(Debug, Default)]
 pub struct Places(Mutex<Taken>);
@@ -141,22 +150,25 @@ struct Group {
 }
 
 impl Places {
-    /// A place for a connection from an address; `None` when there is none for it.
-    pub fn enter(places: &Arc<Self>, address: IpAddr, limits: &Limits) -> Option<TakenPlace> {
+    /// A place for a connection from an address.
+    ///
+    /// # Errors
+    /// When there is none for it.
+    pub fn enter(places: &Arc<Self>, address: IpAddr, limits: &Limits) -> Result<TakenPlace, Full> {
         let origin = Origin::of(address);
         let mut taken = places.0.lock();
         taken.forget_the_absent();
         let group = taken.origins.get(&origin);
         if group.is_some_and(|group| group.places.len() >= limits.connections_per_address) {
-            return None;
+            return Err(Full::Address(limits.connections_per_address));
         }
         let full = taken.count >= limits.connections;
-        let here = group.map_or(0, Group::without_game);
+        let here = group.filter(|_| full).map_or(0, Group::without_game);
         let made_room = full && taken.make_room(here);
         let reserved = full && !made_room;
         let reserve = LEAST_RESERVE.max(limits.connections / RESERVE);
         if reserved && taken.count >= limits.connections + reserve && !taken.send_a_stranger_away() {
-            return None;
+            return Err(Full::Host(limits.connections));
         }
         let number = taken.next;
         (taken.next, taken.count) = (number + 1, taken.count + 1);
@@ -178,7 +190,7 @@ impl Places {
             budget: group.budget.clone(),
         });
         group.places.insert(number, place.clone());
-        Some(TakenPlace { place, places: places.clone() })
+        Ok(TakenPlace { place, places: places.clone() })
     }
 
     fn leave(&self, place: &Place) {
@@ -252,7 +264,7 @@ mod tests {
     }
 
     fn enter(places: &Arc<Places>, address: &str, limits: &Limits) -> Option<TakenPlace> {
-        Places::enter(places, address.parse().unwrap(), limits)
+        Places::enter(places, address.parse().unwrap(), limits).ok()
     }
 
     #[tokio::test]

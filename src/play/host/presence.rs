@@ -13,7 +13,8 @@ use notation::csa::{
 };
 use referee::Color;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
+    mem,
     sync::Arc,
 };
 
@@ -124,6 +125,8 @@ impl Player {
 pub struct Presence {
     players: BTreeMap<LoginId, Player>,
     names: HashMap<String, LoginId>,
+    /// Who waits for a game, by the game's name.
+    waiting: HashMap<GameName, BTreeSet<LoginId>>,
     next: u64,
     /// The answer to `%%WHO`, until a player comes, leaves or changes.
     who: Option<Arc<str>>,
@@ -137,6 +140,7 @@ impl Presence {
         self.who = None;
         player.stands();
         self.names.insert(player.name.clone(), login);
+        self.waits(login, &player.status);
         self.players.insert(login, player);
         login
     }
@@ -145,6 +149,7 @@ impl Presence {
     pub fn remove(&mut self, login: LoginId) -> Option<Player> {
         let player = self.players.remove(&login)?;
         self.who = None;
+        self.waits_no_more(login, &player.status);
         if self.names.get(&player.name) == Some(&login) {
             self.names.remove(&player.name);
         }
@@ -191,18 +196,38 @@ impl Presence {
         &'a self,
         game: &'a GameName,
     ) -> impl Iterator<Item = (LoginId, &'a Player, Wish)> {
-        self.iter().filter_map(move |(login, player)| match &player.status {
-            Status::GameWaiting(name, wish) if name == game => Some((login, player, *wish)),
-            _ => None,
+        self.waiting.get(game).into_iter().flatten().filter_map(|login| {
+            let player = self.players.get(login)?;
+            let Status::GameWaiting(_, wish) = player.status else { return None };
+            Some((*login, player, wish))
         })
     }
 
     /// Changes the state of a player.
     pub fn set_status(&mut self, login: LoginId, status: Status) {
         if let Some(player) = self.players.get_mut(&login) {
-            player.status = status;
+            let former = mem::replace(&mut player.status, status.clone());
             player.stands();
             self.who = None;
+            self.waits_no_more(login, &former);
+            self.waits(login, &status);
+        }
+    }
+
+    fn waits(&mut self, login: LoginId, status: &Status) {
+        if let Status::GameWaiting(game, _) = status {
+            self.waiting.entry(game.clone()).or_default().insert(login);
+        }
+    }
+
+    fn waits_no_more(&mut self, login: LoginId, status: &Status) {
+        if let Status::GameWaiting(game, _) = status
+            && let Some(waiting) = self.waiting.get_mut(game)
+        {
+            waiting.remove(&login);
+            if waiting.is_empty() {
+                self.waiting.remove(game);
+            }
         }
     }
 
@@ -212,5 +237,42 @@ impl Presence {
             *known = progress;
             self.who = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{mailbox::mailbox, places::Places};
+    use plan::serve::Limits;
+
+    #[test]
+    fn who_waits_is_listed_under_its_game_and_nobody_else_is() {
+        let (mut presence, limits) = (Presence::default(), Limits::default());
+        let game = |at: usize| format!("t{at}-600-10").parse::<GameName>().unwrap();
+        let taken = Places::enter(&Arc::default(), "10.0.0.1".parse().unwrap(), &limits).unwrap();
+        let player = |name: usize| Player {
+            name: name.to_string(),
+            id: name.to_string(),
+            password: String::new(),
+            mark: None,
+            trip: None,
+            extended: false,
+            status: if name == 3 { Status::Connected } else { Status::GameWaiting(game(0), Wish::Either) },
+            chats_in_games: false,
+            mailbox: mailbox().0,
+            place: taken.place.clone(),
+        };
+        let logins: Vec<LoginId> = (0..4).map(|name| presence.enter(player(name))).collect();
+        let who = |presence: &Presence, at| -> Vec<LoginId> {
+            presence.waiting_for(&game(at)).map(|(login, ..)| login).collect()
+        };
+        assert_eq!(who(&presence, 0), logins[..3]);
+        presence.set_status(logins[0], Status::GameWaiting(game(1), Wish::Either));
+        presence.set_status(logins[1], Status::InGame(game(0), Color::Black, Progress::Game));
+        presence.set_status(logins[3], Status::GameWaiting(game(0), Wish::Either));
+        assert_eq!((who(&presence, 0), who(&presence, 1)), (logins[2..].to_vec(), logins[..1].to_vec()));
+        logins.iter().for_each(|login| drop(presence.remove(*login)));
+        assert!(presence.waiting.is_empty());
     }
 }

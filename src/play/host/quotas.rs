@@ -6,7 +6,10 @@ use super::{budget::ADDRESS, error::HostError};
 use plan::serve::Limits;
 use platform::limits::{Bucket, Budgets, Origin};
 use referee::entry::GameId;
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    time::Duration,
+};
 use tokio::time::Instant;
 
 /// Newcomers that are remembered before those are forgotten who came an hour ago.
@@ -37,16 +40,18 @@ pub struct Quotas {
     newcomers: HashMap<String, Instant>,
     /// The addresses that play in each running game.
     running: HashMap<GameId, [Origin; 2]>,
+    /// Games at once in which players of an address play.
+    here: HashMap<Origin, usize>,
 }
 
 impl Quotas {
     /// Quotas of which nothing is used.
     pub fn new(limits: Limits) -> Self {
-        let (newcomers, running) = Default::default();
+        let (newcomers, running, here) = Default::default();
         let games = |times: u32| Bucket::per_hour(limits.games_per_hour.saturating_mul(times).max(1).into());
         let (players, addresses) = (Budgets::new(games(1)), Budgets::new(games(ADDRESS)));
         let names = Budgets::new(Bucket::per_hour(limits.names().max(1).into()));
-        Self { limits, players, addresses, names, newcomers, running }
+        Self { limits, players, addresses, names, newcomers, running, here }
     }
 
     /// Whether a player may begin a game now.
@@ -62,7 +67,8 @@ impl Quotas {
             let games = games_per_hour.saturating_mul(ADDRESS);
             within(left, |wait| HostError::GamesFromHere { games, wait })?;
         }
-        let (most, here) = (self.limits.games_at_once(), self.games_of(asker.origin));
+        let here = self.here.get(&asker.origin).copied().unwrap_or(0);
+        let most = self.limits.games_at_once();
         if here >= most {
             return Err(HostError::AtOnce { here, most });
         }
@@ -77,7 +83,8 @@ impl Quotas {
         let names = self.names.of(origin, now);
         within(names.wait(now), |wait| HostError::NewNames { names: most, wait })?;
         names.spend(1, now);
-        if self.newcomers.len() >= KEPT {
+        // At each doubling, so that a crowd of newcomers is not gone through for each of them.
+        if self.newcomers.len() >= KEPT && self.newcomers.len().is_power_of_two() {
             self.newcomers.retain(|_, since| now.saturating_duration_since(*since) < HOUR);
         }
         self.newcomers.insert(id.to_owned(), now);
@@ -88,6 +95,10 @@ impl Quotas {
     pub fn begun(&mut self, game: GameId, players: [(&str, Origin); 2], now: Instant) {
         let [black, white] = players.map(|(_, origin)| origin);
         self.running.insert(game, [black, white]);
+        *self.here.entry(black).or_default() += 1;
+        if white != black {
+            *self.here.entry(white).or_default() += 1;
+        }
         if self.limits.games_per_hour == 0 {
             return;
         }
@@ -98,13 +109,17 @@ impl Quotas {
         }
     }
 
-    /// Forgets the games that are not played any more.
-    pub fn keep_running(&mut self, runs: impl Fn(GameId) -> bool) {
-        self.running.retain(|game, _| runs(*game));
-    }
-
-    fn games_of(&self, origin: Origin) -> usize {
-        self.running.values().filter(|origins| origins.contains(&origin)).count()
+    /// Notes that a game is over.
+    pub fn ended(&mut self, game: GameId) {
+        let Some([black, white]) = self.running.remove(&game) else { return };
+        for origin in [Some(black), Some(white).filter(|white| *white != black)].into_iter().flatten() {
+            if let Entry::Occupied(mut here) = self.here.entry(origin) {
+                *here.get_mut() -= 1;
+                if *here.get() == 0 {
+                    here.remove();
+                }
+            }
+        }
     }
 }
 
@@ -142,7 +157,7 @@ mod tests {
         for game in 0..3 {
             admit(&mut quotas, &a, false, now).unwrap();
             quotas.begun(GameId(game), [(&a.0, a.1), (&other.0, other.1)], now);
-            quotas.keep_running(|_| false);
+            quotas.ended(GameId(game));
         }
         let why = admit(&mut quotas, &a, false, now).unwrap_err();
         assert_eq!(why, "you have begun 3 games in an hour; ask again in 1201 s");
@@ -151,7 +166,7 @@ mod tests {
             let id = format!("d{game}");
             quotas.begun(GameId(game), [(&id, a.1), (&id, a.1)], now);
         }
-        quotas.keep_running(|_| false);
+        (3..12).for_each(|game| quotas.ended(GameId(game)));
         assert!(admit(&mut quotas, &b, false, now).unwrap_err().contains("have begun 12 games in an hour"));
         let later = now + HOUR / 3 + Duration::from_secs(1);
         admit(&mut quotas, &a, false, later).unwrap();
@@ -168,8 +183,10 @@ mod tests {
         let why = admit(&mut quotas, &here, false, now).unwrap_err();
         assert_eq!(why, "2 games are played from your address, and there may be 2 at once");
         admit(&mut quotas, &there, false, now).unwrap();
-        quotas.keep_running(|game| game != GameId(1));
+        quotas.ended(GameId(1));
         admit(&mut quotas, &here, false, now).unwrap();
+        quotas.ended(GameId(2));
+        assert!(quotas.here.is_empty());
     }
 
     #[test]

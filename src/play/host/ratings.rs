@@ -9,7 +9,7 @@ use journal::{EventId, RatingRow, Store, Writer};
 use plan::serve::{Login, Method, RatingConfig, ServeConfig};
 use referee::{
     entry::PlayerId,
-    rating::{Aged, CrossTable, Decay, MOST_RATED, Results, fit, fit_aged},
+    rating::{Aged, CrossTable, Decay, Results, fit, fit_aged},
 };
 use std::{
     collections::HashMap,
@@ -77,9 +77,8 @@ pub fn estimate(
 ) -> HashMap<PlayerId, Rate> {
     let config = &serve.rating;
     let rated = |player: PlayerId| names.get(player.index()).is_some_and(|id| is_rated(id, serve.login));
-    let mut games: Vec<&Played> =
-        games.iter().filter(|game| !game.abandoned && game.players.into_iter().all(rated)).collect();
-    keep_the_busiest(&mut games, names.len());
+    let counts = |game: &&Played| !game.abandoned && game.players.into_iter().all(rated);
+    let games: Vec<&Played> = games.iter().filter(counts).collect();
     let elo = match config.method {
         Method::MaximumLikelihood => by_likelihood(&games, names.len()),
         Method::Floodgate => by_age(config, &games, names.len(), now),
@@ -104,25 +103,6 @@ pub fn estimate(
         rates.insert(player, Rate { rate: elo + shift, error, games: count, at });
     }
     rates
-}
-
-/// Leaves out all but the [`MOST_RATED`] players with the most games, the most recent first among equals, so that strangers
-/// with ever new names do not fill the memory.
-fn keep_the_busiest(games: &mut Vec<&Played>, players: usize) {
-    let mut played: Vec<(u64, i64, usize)> = (0..players).map(|index| (0, 0, index)).collect();
-    for game in &*games {
-        for player in game.players {
-            let (count, last, _) = &mut played[player.index()];
-            (*count, *last) = (*count + 1, game.at.max(*last));
-        }
-    }
-    if played.iter().filter(|(count, ..)| *count > 0).count() <= MOST_RATED {
-        return;
-    }
-    played.sort_unstable_by(|a, b| b.cmp(a));
-    let mut kept = vec![false; players];
-    played.iter().take(MOST_RATED).for_each(|(.., index)| kept[*index] = true);
-    games.retain(|game| game.players.into_iter().all(|player| kept[player.index()]));
 }
 
 type Elo = Vec<Option<(f64, Option<f64>)>>;
@@ -172,6 +152,7 @@ fn by_age(config: &RatingConfig, games: &[&Played], players: usize, now: i64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use referee::rating::MOST_RATED;
 
     #[test]
     fn games_of_a_disqualified_player_rate_nobody_until_that_is_taken_back() {

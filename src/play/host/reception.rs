@@ -10,7 +10,7 @@ use super::{
     channel::{Channel, Event},
     error::HostError,
     event::EventNetwork,
-    listener::{Connections, Enter, Port, Threshold},
+    listener::{Connections, Enter, Port, Threshold, part},
     places::{Places, TakenPlace},
     vestibule::{self, Gatekeeper, Vestibule},
 };
@@ -164,7 +164,10 @@ fn desk(events: Arc<Mutex<Events>>, network: ActorThread, say: Say) -> Enter {
         (Arc::<Places>::default(), Arc::new(SharedBucket::from(Bucket::per_hour(SHOWN))));
     let limits = vestibule::limits();
     Arc::new(move |channel, address| {
-        let Some(place) = Places::enter(&places, address, &limits) else { return };
+        let place = match Places::enter(&places, address, &limits) {
+            Ok(place) => place,
+            Err(full) => return part(&network, channel, &full),
+        };
         let (events, say, refusals) = (events.clone(), say.clone(), refusals.clone());
         let refused = move |why: &str| {
             if refusals.take(1, Instant::now()) {
@@ -187,7 +190,15 @@ async fn receive(
         () = place.place.gives_way() => return,
         heard = timeout(LOGIN, first_line(&mut channel)) => heard,
     };
-    let Ok(Some(heard)) = heard else { return };
+    let heard = match heard {
+        Ok(Some(heard)) => heard,
+        Ok(None) => return,
+        Err(_) => {
+            let late = format!("##[ERROR] no login came within {} s\n", LOGIN.as_secs());
+            let _left_before = timeout(FAREWELL, channel.tell(late.as_bytes())).await;
+            return;
+        }
+    };
     let answer = match read(&heard) {
         None => TYPE.to_owned(),
         Some((name, game, extended)) => match choose(events, &name, game.as_deref()) {
@@ -204,7 +215,7 @@ async fn receive(
             }
         },
     };
-    let _left_before = timeout(FAREWELL, tell(&mut channel, answer.as_bytes())).await;
+    let _left_before = timeout(FAREWELL, channel.tell(answer.as_bytes())).await;
 }
 
 fn choose(events: &Mutex<Events>, name: &str, game: Option<&str>) -> Result<Threshold, HostError> {
@@ -241,22 +252,6 @@ async fn first_line(channel: &mut Channel) -> Option<Vec<u8>> {
             true => return Some(heard),
             false if heard.len() > LOGIN_BYTES => return None,
             false => {}
-        }
-    }
-}
-
-/// Writes the bytes, and nothing more.
-async fn tell(channel: &mut Channel, mut bytes: &[u8]) {
-    while !bytes.is_empty() || channel.owes() {
-        match channel.try_write(bytes) {
-            Ok(written) => bytes = &bytes[written..],
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                channel.event(&mut [], false, true).await;
-            }
-            Err(_) => return,
-        }
-        if bytes.is_empty() {
-            channel.say_goodbye();
         }
     }
 }

@@ -13,9 +13,10 @@ const RECEIVED: usize = 64 * 1024;
 /// Bytes that the kernel keeps for a client that does not read.
 const SENT: usize = 256 * 1024;
 
-/// Bounds what the kernel keeps for each client, and asks it to stamp what arrives. Accepted sockets inherit both from the
+/// Lets a crowd come at once, bounds what the kernel keeps for each client, and asks it to stamp what arrives. Accepted sockets inherit both from the
 /// one that listens; the stamps begin a moment after the first socket asks for them.
 pub fn prepare_to_listen(listener: &tokio::net::TcpListener) -> io::Result<()> {
+    network::queue_arrivals(listener)?;
     network::bound_buffers(listener, RECEIVED, SENT)?;
     network::stamp_arrivals(listener)
 }

@@ -180,7 +180,7 @@ impl Vestibule {
         address: IpAddr,
         certificates: &Certificates,
     ) -> Option<Channel> {
-        let place = Places::enter(&self.places, address, &limits())?;
+        let place = Places::enter(&self.places, address, &limits()).ok()?;
         let tls = ServerConnection::new(certificates.in_use()).ok()?;
         let mut channel = Channel::encrypted(socket, tls);
         let shaken = tokio::select! { biased;

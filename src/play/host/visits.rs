@@ -7,11 +7,13 @@ use super::places::Place;
 use arena::Say;
 use parking_lot::Mutex;
 use platform::limits::Bucket;
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// Lines in a row, and how many more there are each second.
 const LINES: (u32, u32) = (120, 2);
+/// Least time between two lines about connections that were turned away.
+const SILENCE: Duration = Duration::from_secs(60);
 /// Lines that wait until somebody reads them.
 const WAITING: usize = 64;
 
@@ -25,13 +27,17 @@ struct Lines {
     waiting: Vec<String>,
     budget: Bucket,
     left_out: u64,
+    /// Connections that were turned away and not told of, and when the operator heard of some last.
+    turned_away: u64,
+    told: Option<Instant>,
 }
 
 impl Default for Visits {
     fn default() -> Self {
         let (most, per_second) = LINES;
         let budget = Bucket::with_limit(most, per_second);
-        Self(Arc::new(Mutex::new(Lines { say: None, waiting: vec![], budget, left_out: 0 })))
+        let (waiting, left_out, turned_away) = Default::default();
+        Self(Arc::new(Mutex::new(Lines { say: None, waiting, budget, left_out, turned_away, told: None })))
     }
 }
 
@@ -43,10 +49,18 @@ impl Visits {
         lines.say = Some(say);
     }
 
+    /// Counts a connection that was turned away; the operator hears of them once a minute.
+    pub(super) fn turned_away(&self, why: &str, now: Instant) {
+        let mut lines = self.0.lock();
+        lines.turned_away += 1;
+        lines.tell_of_turned_away(why, now);
+    }
+
     /// Takes a line about the connection at that place.
     pub(super) fn happened(&self, place: &Place, now: Instant, line: &str) {
         let allowed = place.budget.may_visit(now);
         let mut lines = self.0.lock();
+        lines.tell_of_turned_away("by now there is room", now);
         if !allowed || !lines.budget.wait(now).is_zero() {
             lines.left_out += 1;
             return;
@@ -62,6 +76,14 @@ impl Visits {
 }
 
 impl Lines {
+    fn tell_of_turned_away(&mut self, why: &str, now: Instant) {
+        if self.turned_away > 0 && self.told.is_none_or(|told| now >= told + SILENCE) {
+            let turned_away = std::mem::take(&mut self.turned_away);
+            self.told = Some(now);
+            self.write(&format!("turned away {turned_away} connections: {why}"));
+        }
+    }
+
     fn write(&mut self, line: &str) {
         match &self.say {
             Some(say) => say(line),
@@ -82,7 +104,6 @@ mod tests {
     use super::*;
     use crate::places::{Places, TakenPlace};
     use plan::serve::Limits;
-    use std::time::Duration;
 
     fn place(places: &Arc<Places>, address: &str) -> TakenPlace {
         Places::enter(places, address.parse().unwrap(), &Limits::default()).unwrap()
@@ -107,5 +128,17 @@ mod tests {
         assert_eq!(said.lock().last().map(String::as_str), Some(last));
         visits.happened(&flooder.place, now + Duration::from_secs(2), "later");
         assert_eq!(said.lock().last().map(String::as_str), Some("later"));
+    }
+
+    #[tokio::test]
+    async fn the_operator_hears_once_a_minute_how_many_were_turned_away() {
+        let (visits, now) = (Visits::default(), Instant::now());
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let heard = said.clone();
+        visits.write_to(Arc::new(move |line: &str| heard.lock().push(line.to_owned())));
+        (0..1000).for_each(|n| visits.turned_away("the host is full", now + n * SILENCE / 1000));
+        assert_eq!(*said.lock(), ["turned away 1 connections: the host is full"]);
+        visits.turned_away("the host is full", now + SILENCE);
+        assert_eq!(said.lock()[1..], ["turned away 1000 connections: the host is full"]);
     }
 }

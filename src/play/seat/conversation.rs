@@ -1,8 +1,6 @@
 //! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
 
-use notation::usi::{
-    BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine, ScoreValue,
-};
+use notation::usi::{BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine};
 use plan::{EnginePlan, ScoreView};
 use referee::{
     Color, Outcome,
@@ -548,12 +546,7 @@ pub fn thought(line: &[u8]) -> Thought {
     Thought {
         depth: info.depth,
         seldepth: info.seldepth,
-        score: info.score.map(|score| match score.value {
-            ScoreValue::Cp(cp) => Score::Cp(cp),
-            ScoreValue::Mate(plies) => Score::Mate(plies),
-            ScoreValue::Mates => Score::Mate(i32::MAX),
-            ScoreValue::Mated => Score::Mate(-i32::MAX),
-        }),
+        score: info.score.map(|score| score.value.into()),
         nodes: info.nodes,
         nps: info.nps,
         time: info.time_ms,

@@ -37,8 +37,9 @@ mod replay;
 
 pub use decode::{encoding_of, lines, unicode};
 pub use ending::Ending;
+pub use handicap::{NAMED as HANDICAPS, Named};
 pub use kif_write::spelled_moves;
-pub use model::{DISTANT_MATE, Flaw, Format, GameRecord, Ply, RecordFault, Variation};
+pub use model::{DISTANT_MATE, Flaw, Format, GameRecord, LONGEST_MATE, Ply, RecordFault, Variation};
 use std::ops::ControlFlow;
 
 /// Largest game of a text, in bytes: what is read of it takes many times as much memory.

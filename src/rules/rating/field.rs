@@ -2,9 +2,9 @@
 
 use super::connect::core;
 use super::likelihood::{Likelihood, Meeting};
-use super::newton::{Maximum, maximise};
+use super::newton::{Errors, FACTORED, Maximum, maximise};
 use super::{CrossTable, ELO_PER_NAT, Estimate, Results, Z_95, normal_cdf};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 use serde::Serialize;
 
 /// Ratings of a field, in Elo; their plain mean is 0.
@@ -22,9 +22,11 @@ pub struct Ratings {
     /// Elo of the rated players, prior or not.
     #[serde(skip)]
     elo: DVector<f64>,
-    /// Covariance of these.
+    /// Their errors, before the scale.
     #[serde(skip)]
-    covariance: DMatrix<f64>,
+    errors: Errors,
+    #[serde(skip)]
+    scale: f64,
     /// Place of each player among the rated ones.
     #[serde(skip)]
     places: Vec<Option<usize>>,
@@ -51,8 +53,7 @@ pub struct PlayerRating {
 /// draw run away (black won every game, all games are drawn) or cannot be told from strength (one player always had
 /// black), they get one decisive game between equals, half of it won by each colour.
 ///
-/// Time grows with the cube of the number of players. Of more than [`MOST_RATED`] those with the most games are rated, by the
-/// games among them.
+/// Of more than [`MOST_RATED`] players those with the most games are rated, by the games among them.
 pub fn fit(table: &CrossTable) -> Ratings {
     rate(table, true)
 }
@@ -64,7 +65,9 @@ pub fn fit_bradley_terry(table: &CrossTable) -> Ratings {
 }
 
 /// Most players of a field that are rated.
-pub const MOST_RATED: usize = 1000;
+pub const MOST_RATED: usize = 20_000;
+/// Players of the core of a large field against whom the prior has a player outside it play.
+const ANCHORS: usize = 16;
 
 fn rate(table: &CrossTable, davidson: bool) -> Ratings {
     rate_most(table, davidson, MOST_RATED)
@@ -114,7 +117,7 @@ fn rate_all(table: &CrossTable, davidson: bool) -> Ratings {
 struct Found {
     likelihood: Likelihood,
     at: DVector<f64>,
-    covariance: DMatrix<f64>,
+    errors: Errors,
     /// True if the games alone identify black's advantage and the odds of a draw.
     identified: bool,
 }
@@ -128,20 +131,31 @@ fn exact(core: &[bool], mut likelihood: Likelihood) -> Option<Found> {
             (maximise(&likelihood)?, false)
         }
     };
-    let Maximum { at, covariance } = maximum;
-    Some(Found { likelihood, at, covariance, identified })
+    let Maximum { at, errors } = maximum;
+    Some(Found { likelihood, at, errors, identified })
 }
 
-/// One game for each player outside the core, against everyone in it, both colours and results alike.
+/// One game for each player outside the core, against everyone in it, both colours and results alike. In a large field it is
+/// against a few of them, other ones for each player, so that none of them rests on it.
 fn prior_meetings(core: &[bool]) -> Vec<Meeting> {
-    let anchors = core.iter().filter(|&&is_core| is_core).count();
-    let anchored = anchors > 0;
+    let anchored = core.contains(&true);
+    let anchors: Vec<usize> = (0..core.len()).filter(|&player| core[player] == anchored).collect();
+    let (all, is_large) = (anchors.len(), core.len() > FACTORED);
+    let few = if is_large { ANCHORS.min(all) } else { all };
+    // Without a core players are each other's anchors: of a small field each two once.
+    let games = match (anchored, is_large) {
+        (true, _) => few,
+        (false, true) => 2 * few,
+        (false, false) => few.saturating_sub(1),
+    };
+    let weight = 1.0 / games as f64;
+    let results = Results { black_wins: weight / 4.0, draws: 0.0, white_wins: weight / 4.0 };
     let mut meetings = Vec::new();
-    for player in (0..core.len()).filter(|&p| !core[p]) {
-        let weight = 1.0 / (if anchored { anchors } else { core.len() - 1 }) as f64;
-        let results = Results { black_wins: weight / 4.0, draws: 0.0, white_wins: weight / 4.0 };
-        // Without a core each of two players is the other's anchor, in the same games.
-        for anchor in (0..core.len()).filter(|&a| if anchored { core[a] } else { a > player }) {
+    for (turn, player) in (0..core.len()).filter(|&p| !core[p]).enumerate() {
+        let first = if is_large { turn } else { 0 };
+        let of_player = (0..few).map(|at| anchors[(first + at * all / few) % all]);
+        let is_met = |anchor| if anchored || is_large { anchor != player } else { anchor > player };
+        for anchor in of_player.filter(|&anchor| is_met(anchor)) {
             meetings.push(Meeting { black: player, white: anchor, results });
             meetings.push(Meeting { black: anchor, white: player, results });
         }
@@ -156,10 +170,10 @@ fn equal_meeting(players: usize) -> Option<Meeting> {
 }
 
 fn rated(table: &CrossTable, core: &[bool], found: Found) -> Ratings {
-    let Found { likelihood, at, covariance, identified } = found;
+    let Found { likelihood, at, errors, identified } = found;
     let draw_ratio = likelihood.draw.map(|i| 1.0 / (1.0 + 2.0 * (-at[i]).exp()));
     let scale = ELO_PER_NAT * (1.0 - draw_ratio.unwrap_or(0.0));
-    let error = |i: usize| Z_95 * scale * covariance[(i, i)].max(0.0).sqrt();
+    let error = |i: usize| Z_95 * scale * errors.variance(i, None).max(0.0).sqrt();
     let estimate = |i: usize, bounded: bool| match bounded {
         true => Estimate::Measured { value: scale * at[i], error: Some(error(i)) },
         false => Estimate::Tentative { value: scale * at[i], error: error(i) },
@@ -178,7 +192,8 @@ fn rated(table: &CrossTable, core: &[bool], found: Found) -> Ratings {
         black_advantage: likelihood.advantage.map_or(Estimate::Unknown, |i| estimate(i, identified)),
         draw_ratio: likelihood.advantage.map(|_| draw_ratio.unwrap_or(0.0)),
         elo: at.rows(0, table.players()) * scale,
-        covariance: covariance * (scale * scale),
+        errors,
+        scale,
         places: (0..table.players()).map(Some).collect(),
     }
 }
@@ -190,7 +205,8 @@ fn unrated(table: &CrossTable) -> Ratings {
         black_advantage: Estimate::Unknown,
         draw_ratio: None,
         elo: DVector::zeros(n),
-        covariance: DMatrix::zeros(n, n),
+        errors: Errors::Drawn(vec![]),
+        scale: 1.0,
         places: (0..n).map(Some).collect(),
     }
 }
@@ -221,8 +237,7 @@ impl Ratings {
     /// Variance of the difference of two players' ratings, in Elo squared; none for players who are not rated.
     pub fn variance_between(&self, player: usize, other: usize) -> Option<f64> {
         let place = |player: usize| self.places.get(player).copied().flatten();
-        let (a, b, c) = (place(player)?, place(other)?, &self.covariance);
-        Some(c[(a, a)] + c[(b, b)] - 2.0 * c[(a, b)])
+        Some(self.errors.variance(place(player)?, Some(place(other)?)) * self.scale.powi(2))
     }
 
     /// The probability that `player` is stronger than `other` (numbers of the table), given these ratings; none for

@@ -7,7 +7,7 @@
 //! parameters at once (with ln nu), a draw counts exactly as half a win and half a loss for the strengths, and without
 //! draws it is the plain model of Bradley and Terry.
 
-use super::Results;
+use super::{Results, mix::mix};
 use nalgebra::{DMatrix, DVector};
 
 /// One ordered pair of players and its results.
@@ -74,24 +74,20 @@ impl Likelihood {
         Odds::new(self.difference(meeting, at), self.log_nu(at)).log_likelihood(won, drawn, lost)
     }
 
-    /// Gradient and negated Hessian (the information) at `at`. The information has the null space of equal shifts of
-    /// all strengths.
+    /// Gradient and negated Hessian (the information) at `at`.
     pub fn derivatives(&self, at: &DVector<f64>) -> (DVector<f64>, DMatrix<f64>) {
-        let n = self.parameters();
-        let (mut gradient, mut information) = (DVector::zeros(n), DMatrix::zeros(n, n));
-        for meeting in &self.meetings {
-            self.derive(meeting, at, &mut gradient, &mut information);
-        }
-        (gradient, information)
+        let (gradient, information) = self.slope(at);
+        (gradient, information.dense())
     }
 
-    fn derive(
-        &self,
-        meeting: &Meeting,
-        at: &DVector<f64>,
-        gradient: &mut DVector<f64>,
-        info: &mut DMatrix<f64>,
-    ) {
+    /// Gradient and information at `at`.
+    pub fn slope(&self, at: &DVector<f64>) -> (DVector<f64>, Information<'_>) {
+        let mut gradient = DVector::zeros(self.parameters());
+        let bends = self.meetings.iter().map(|meeting| self.derive(meeting, at, &mut gradient)).collect();
+        (gradient, Information { likelihood: self, bends })
+    }
+
+    fn derive(&self, meeting: &Meeting, at: &DVector<f64>, gradient: &mut DVector<f64>) -> Bend {
         let (won, drawn, lost) = self.points(meeting);
         let games = won + drawn + lost;
         let Odds { black, white, draw } = Odds::new(self.difference(meeting, at), self.log_nu(at));
@@ -104,18 +100,10 @@ impl Likelihood {
         for &(i, sign) in signs.iter().flatten() {
             gradient[i] += sign * by_x;
         }
-        for &(i, sign_i) in signs.iter().flatten() {
-            for &(j, sign_j) in signs.iter().flatten() {
-                info[(i, j)] += sign_i * sign_j * xx;
-            }
+        if let Some(nu) = self.draw {
+            gradient[nu] += drawn * (black + white) - (won + lost) * draw;
         }
-        let Some(nu) = self.draw else { return };
-        gradient[nu] += drawn * (black + white) - (won + lost) * draw;
-        info[(nu, nu)] += nn;
-        for &(i, sign) in signs.iter().flatten() {
-            info[(i, nu)] += sign * xn;
-            info[(nu, i)] += sign * xn;
-        }
+        Bend { xx, xn, nn }
     }
 
     /// The parameters that x is the sum of.
@@ -138,5 +126,87 @@ impl Likelihood {
             Some(_) => (black_wins, draws, white_wins),
             None => (black_wins + draws / 2.0, 0.0, white_wins + draws / 2.0),
         }
+    }
+}
+
+/// Second derivatives of a meeting's part, negated: by x, by x and ln nu, and by ln nu.
+#[derive(Clone, Copy, Debug)]
+struct Bend {
+    xx: f64,
+    xn: f64,
+    nn: f64,
+}
+
+/// The information about all parameters: a sum over meetings, which takes no more room than these. It has the null space of
+/// equal shifts of all strengths.
+pub(super) struct Information<'a> {
+    likelihood: &'a Likelihood,
+    bends: Vec<Bend>,
+}
+
+impl Information<'_> {
+    fn parts(&self) -> impl Iterator<Item = ([Option<(usize, f64)>; 3], Bend)> {
+        let signs = self.likelihood.meetings.iter().map(|meeting| self.likelihood.signs(meeting));
+        signs.zip(self.bends.iter().copied())
+    }
+
+    /// The matrix.
+    pub fn dense(&self) -> DMatrix<f64> {
+        let n = self.likelihood.parameters();
+        let mut info = DMatrix::zeros(n, n);
+        for (signs, Bend { xx, xn, nn }) in self.parts() {
+            for &(i, sign_i) in signs.iter().flatten() {
+                for &(j, sign_j) in signs.iter().flatten() {
+                    info[(i, j)] += sign_i * sign_j * xx;
+                }
+            }
+            let Some(nu) = self.likelihood.draw else { continue };
+            info[(nu, nu)] += nn;
+            for &(i, sign) in signs.iter().flatten() {
+                info[(i, nu)] += sign * xn;
+                info[(nu, i)] += sign * xn;
+            }
+        }
+        info
+    }
+
+    /// The diagonal of the matrix.
+    pub fn diagonal(&self) -> DVector<f64> {
+        let mut diagonal = DVector::zeros(self.likelihood.parameters());
+        for (signs, Bend { xx, nn, .. }) in self.parts() {
+            signs.iter().flatten().for_each(|&(i, _)| diagonal[i] += xx);
+            self.likelihood.draw.into_iter().for_each(|nu| diagonal[nu] += nn);
+        }
+        diagonal
+    }
+
+    /// The sum of a vector for each meeting, in x and in ln nu.
+    fn sum(&self, mut of: impl FnMut(f64, f64, Bend) -> [f64; 2], v: &DVector<f64>) -> DVector<f64> {
+        let mut sum = DVector::zeros(v.len());
+        for (signs, bend) in self.parts() {
+            let x = signs.iter().flatten().map(|&(i, sign)| sign * v[i]).sum();
+            let [by_x, by_nu] = of(x, self.likelihood.draw.map_or(0.0, |nu| v[nu]), bend);
+            signs.iter().flatten().for_each(|&(i, sign)| sum[i] += sign * by_x);
+            self.likelihood.draw.into_iter().for_each(|nu| sum[nu] += by_nu);
+        }
+        sum
+    }
+
+    /// The matrix times a vector.
+    pub fn times(&self, v: &DVector<f64>) -> DVector<f64> {
+        self.sum(|x, n, Bend { xx, xn, nn }| [xx * x + xn * n, xn * x + nn * n], v)
+    }
+
+    /// A random vector whose covariance is the matrix.
+    pub fn drawn(&self, seed: u64) -> DVector<f64> {
+        let mut state = seed;
+        let coin = |bit: u64| if bit == 0 { -1.0 } else { 1.0 };
+        let root = |_, _, Bend { xx, xn, nn }: Bend| {
+            state = mix(state);
+            let (one, other) = (coin(state & 1), coin(state >> 1 & 1));
+            let (by_x, across) = (xx.sqrt(), if xx > 0.0 { xn / xx.sqrt() } else { 0.0 });
+            [by_x * one, across * one + (nn - across * across).max(0.0).sqrt() * other]
+        };
+        self.sum(root, &DVector::zeros(self.likelihood.parameters()))
     }
 }

@@ -49,12 +49,20 @@ messages! {
     file_is_taken_up(name: &str): "`{name}`: the change is taken up as soon as the running games are over." = "`{name}`：対局中のものが終わり次第、変更が有効になります。";
     engine_is_added(engine: &str, name: &str): "`{engine}` was added to `{name}`." = "`{engine}` を `{name}` に追加しました。";
     take_out: "Take out" = "外す";
-    it_has_played: "the event has begun, and games of this engine may count: add another one in its place" =
-        "大会はすでに始まっています。代わりのエンジンと交代させてください。";
     no_such_engine_here: "no engine of this name plays here" = "その名前のエンジンは参加していません。";
     engine_is_out(engine: &str, name: &str): "`{engine}` no longer plays in `{name}`." = "`{engine}` を `{name}` から外しました。";
+    engine_is_replaced(engine: &str, by: &str, name: &str): "`{by}` plays in `{name}` in the place of `{engine}`." = "`{name}` の `{engine}` を `{by}` と交代させました。";
+    plays_on: "plays" = "参加";
+    plays_no_more: "plays no more" = "以後不参加";
+    replace_by(engine: &str): "replace by {engine}" = "{engine} と交代";
+    as_the_library_has_it: "set up as in the library now" = "エンジン一覧の今の設定にする";
+    save_and_go_on: "Save and go on" = "保存して再開";
+    nobody_has_played: "No game was played yet: an engine that is taken out leaves no trace." = "まだ対局がないため、外したエンジンは大会から消えます。";
+    what_leaving_does: "Games that were played stay. The others win the remaining games of an engine that is taken out; one that replaces it plays all encounters anew." =
+        "指した対局は残ります。外したエンジンの残りの対局は相手の勝ちになります。交代したエンジンは全員と改めて対局します。";
+    event_changed_meanwhile: "the file of the event was changed meanwhile, and nothing was saved: open this page again to see both" =
+        "大会の設定ファイルはその間に変更されたため、保存していません。ページを開き直して確認してください。";
     engine_that_joins: "An engine joins" = "途中参加するエンジン";
-    in_place_of: "in the place of" = "交代するエンジン";
     nobody: "nobody" = "なし";
     no_new_game_after: "No new game begins after" = "新しい対局を始める期限";
     no_game_after(name: &str, until: &str): "`{name}`: no new game begins after {until}." = "`{name}`：{until} 以降は新しい対局を始めません。";
@@ -166,7 +174,13 @@ messages! {
     thinks_on_others_time: "thinks on the opponent's time" = "相手の手番中にも考える（先読み）";
     inactive: "not offered" = "一覧に出さない";
     options: "Options" = "オプション";
-    changed_from(usual: &str): "changed; the engine's own: {usual}" = "変更済み（既定値：{usual}）";
+    changed: "changed" = "変更済み";
+    back_to(usual: &str): "Default: {usual}" = "既定値に戻す：{usual}";
+    only_changed: "only what is changed" = "変更したものだけ";
+    filter_options: "Filter options" = "オプションを絞り込む";
+    choose_file: "Choose…" = "選ぶ…";
+    choose_this_folder: "Choose this folder" = "このフォルダーを選ぶ";
+    machine_meter(games: usize, cores: usize): "{games} games on {cores} cores" = "{cores}コアで{games}局進行中";
     not_declared: "the engine does not declare it" = "エンジンが宣言していません";
     save: "Save" = "保存";
     saved: "Saved." = "保存しました。";
@@ -174,6 +188,8 @@ messages! {
     check_engine: "Check it" = "検査する";
     what_check_does: "The check puts the engine through what a tournament asks of it, and takes a minute or two." =
         "大会で求められる動作を一通り確かめます。1〜2分かかります。";
+    last_check: "Last check" = "前回の検査";
+    what_removing_does: "Events keep their own copy of it, and its program stays." = "大会の設定とプログラムは残ります。";
     check_of(name: &str): "Check of {name}" = "{name} の検査";
     check_ended(faults: usize, warnings: usize): "Faults: {faults}. Warnings: {warnings}." = "不具合：{faults}、警告：{warnings}";
     verdict_pass: "pass" = "合格";
@@ -232,6 +248,35 @@ messages! {
     draw_after: "Drawn after so many plies" = "引き分けにする手数";
     elo_of_h0: "H0: no stronger than (Elo)" = "H0：強さの差はこれ以下（Elo）";
     elo_of_h1: "H1: as strong as (Elo)" = "H1：強さの差はこれ以上（Elo）";
+    more_rules: "More rules" = "その他の規定";
+    drawn_games: "Drawn games" = "引き分け・千日手";
+    draws_count: "count as half a win" = "0.5勝とする";
+    draws_again_same: "are played again, with the same colours" = "同じ手番で指し直し";
+    draws_again_swapped: "are played again, with colours swapped" = "先後を入れ替えて指し直し";
+    level_encounter: "A level encounter" = "引き分けた組";
+    higher_seed_goes_on: "the higher seed goes on" = "シード上位が勝ち上がり";
+    more_games_decide: "more games decide" = "延長戦で決める";
+    knock_out_final: "A knock-out of the best" = "決勝トーナメント";
+    no_final: "none: the table decides" = "なし（順位表で決定）";
+    final_of_two: "a final of the first two" = "上位2者の決勝戦";
+    final_of_four: "the first four" = "上位4者";
+    final_of_eight: "the first eight" = "上位8者";
+    order_of_the_level: "Players with equal points" = "同点の順位";
+    tie_breaks_as_usual: "as usual for this kind" = "形式に応じた標準の順";
+    tie_breaks_direct: "who won between them" = "直接対決を優先";
+    tie_breaks_of_japan: "as in events in Japan: Solkoff, SB, median" = "国内大会と同様（ソルコフ、SB、ミディアン）";
+    hash_tables: "Hash tables" = "ハッシュ";
+    megabytes_of(most: u64, free: u64): "{most} of {free} MB that are free" = "{most} MB（空き {free} MB）";
+    more_cores_than_there_are(needed: u64, usable: usize): "The games at once need {needed} cores, and this machine has {usable}: fewer games at once, or fewer threads." =
+        "同時対局に{needed}コア必要ですが、このマシンは{usable}コアです。同時対局数かスレッド数を減らしてください。";
+    more_memory_than_there_is(most: u64, free: u64): "The hash tables of the games at once take {most} MB, and {free} MB are free." =
+        "同時対局のハッシュに {most} MB 必要ですが、空きは {free} MB です。";
+    games_repeat_without_openings: "All games begin from the start position: engines that always answer alike play the same game again." =
+        "すべて初期局面から始まるため、毎回同じ手を指すエンジン同士では同じ対局が繰り返されます。";
+    openings_repeat(pairs: u64, count: u64): "There are {pairs} pairs of games and {count} openings: openings come again." =
+        "{pairs}組の対局に対して開始局面は{count}個のため、同じ局面が繰り返されます。";
+    other_move_limit(engine: &str, own: u32, limit: u32): "{engine} counts on a draw at move {own}, this event at {limit}: set its `MaxMovesToDraw`." =
+        "{engine} は{own}手で引き分けと判断しますが、この大会は{limit}手です。`MaxMovesToDraw` を合わせてください。";
     openings: "Openings" = "開始局面";
     openings_of_a_file: "or those of a file" = "または局面集のファイル";
     openings_built_in: "20,000 openings that come with Renmei" = "Renmei 内蔵の20,000局面";
@@ -286,7 +331,10 @@ messages! {
     entrants_show_their_secret: "The entrants of the file may log in; the secret that a name shows first is its own until the end." =
         "設定ファイルの参加者がログインできます。最初に示した秘密の文字列が、終了までその名前のものになります。";
     guest_was_removed(name: &str): "{name} may log in no longer." = "{name} はログインできなくなりました。";
-    test_game: "A test game: an engine of the library logs in as a guest" = "テスト対局：登録エンジンをゲストとして接続する";
+    test_game: "A test game" = "テスト対局";
+    what_test_game_does(name: &str): "An engine of the library logs in as the guest `{name}` and waits for an opponent: one game." =
+        "登録エンジンがゲスト `{name}` としてログインし、相手を待って1局指します。";
+    test_game_waits(event: &str): "`{event}` logs in and waits for an opponent." = "`{event}` がログインして相手を待ちます。";
     nobody_is_invited: "the file has no list `invited` in `[serve]`" = "設定ファイルの `[serve]` に `invited` がありません。";
 
     disk_is_nearly_full(free: u64, kept: u64): "The disk is nearly full: {free} MB are free, and no game begins with fewer than {kept} MB." =

@@ -177,6 +177,9 @@ faults! {
     "short games wait for the disk: a local disk is better than one over the network" = "短い対局ではディスク待ちが生じます。ネットワーク越しでないディスクを使ってください";
     "{} allowed" = "{0}まで";
     "a host has room for fewer connections: `ulimit -Hn 65536`, or LimitNOFILE= in a unit" = "接続できる数が減ります。`ulimit -Hn 65536` か、ユニットの LimitNOFILE= で増やしてください";
+    "the desk ended while it ran: begin it again" = "実行中にデスクが終了しました。もう一度始めてください";
+    "the server refuses the login of `{}`: {}" = "サーバーが `{0}` のログインを拒否しました：{1}";
+    "the server gave no reason: it has no account of this name with this secret, the name is in use with another secret, or our previous login is still open" = "理由は示されていません。この名前とパスワードのアカウントがないか、名前が別のパスワードで使われているか、前回のログインが残っています";
     "{}, who may do everything; so may the engines" = "{0}（管理者です。エンジンにもすべての権限があります）";
     "for engines of others: a user of its own, or `sandbox = \"strict\"`" = "他者のエンジンには専用のユーザーか `sandbox = \"strict\"` を使ってください";
 }

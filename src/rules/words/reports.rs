@@ -29,6 +29,11 @@ messages! {
     halted(name: &str, reason: &str): "halted: {name}: {reason}" = "停止：{name}：{reason}";
     elo_is_tentative: "~ the games alone do not bound this Elo: all won or lost, or too few opponents" = "~ 対局だけでは Elo が定まりません（全勝・全敗、または相手が少ない）";
     cross_table: "Cross table" = "対戦表";
+    points_and_tie_breaks: "Points and tie-breaks" = "得点と順位決定";
+    how_ties_are_broken: "What decides between equal points" = "同点の順位の決め方";
+    who_goes_on: "Who goes on" = "勝ち上がり";
+    who_beat_whom: "Who beat whom" = "対戦表";
+    speed_and_depth: "Speed and depth" = "速度と深さ";
     first_players(shown: usize, all: usize): "the first {shown} of {all} players" = "上位 {shown} 名（全 {all} 名）";
     stages: "Stages" = "ステージ";
 

@@ -5,9 +5,9 @@ use crate::messages;
 messages! {
     // Jobs.
     jobs: "Jobs" = "処理";
-    no_job_yet: "Nothing long was begun since the desk was opened: checks, explanations, analyses and searches are listed here." =
-        "デスクを開いてから始めた処理はありません。検査・敗因調査・棋譜解析・局面検索がここに並びます。";
-    no_such_job: "there is no such job: the list is empty when the desk is opened anew" = "その処理はありません。デスクを開き直すと一覧は空になります。";
+    no_job_yet: "Nothing long was begun yet: checks, explanations, analyses and searches are listed here." =
+        "まだ処理はありません。検査・敗因調査・棋譜解析・局面検索がここに並びます。";
+    no_such_job: "there is no such job: the list keeps the latest" = "その処理はありません。一覧に残るのは新しいものだけです。";
     job_runs: "It runs; this page follows it." = "実行中です。このページは自動で更新されます。";
     job_runs_so_far(done: usize, of: usize): "{done} of {of}; this page follows it." = "{of}件中{done}件。このページは自動で更新されます。";
     job_is_done: "Done." = "終わりました。";
@@ -44,16 +44,20 @@ messages! {
 
     // Studies.
     study: "Study" = "研究";
-    study_about: "Databases and records of the directory and of its folder `study`; copy files there, or take one in below. Over all events:" =
-        "フォルダーとその中の `study` にあるデータベースと棋譜です。ファイルを置くか、下から取り込んでください。全大会:";
-    study_is_empty: "There is no database and no record yet." = "まだデータベースも棋譜もありません。";
-    position_to_find: "Position: SFEN, or moves in USI such as `7g7f 3c3d`" = "局面：SFEN、または `7g7f 3c3d` のようなUSIの指し手";
-    not_a_position: "this is no position: give SFEN, or legal moves in USI" = "局面として読めません。SFENか、合法なUSIの指し手を入力してください。";
-    take_in_file: "Take in a file" = "ファイルを取り込む";
-    take_in: "Take in" = "取り込む";
+    drop_a_file: "Drop a record or a database here, or choose one: its board opens at once" = "棋譜かデータベースをここにドロップするか選択してください。すぐに盤面が開きます";
+    open_file: "Open" = "開く";
+    new_board: "New board" = "新しい盤面";
+    edit_position: "Edit the position" = "局面を編集";
+    study_is_empty: "There is no database and no record yet: drop one above, or copy files into the folder `study`." = "まだデータベースも棋譜もありません。上にドロップするか、`study` フォルダーにファイルを置いてください。";
+    files_of_study: "Records and databases" = "棋譜とデータベース";
+    all_games_by_rating: "Over all events:" = "全大会:";
+    position_to_find: "A position in all games: SFEN, or moves in USI such as `7g7f 3c3d`" = "全対局から局面検索：SFEN、または `7g7f 3c3d` のようなUSIの指し手";
+    not_a_position: "this is no position: give SFEN of one that can arise in a game, or legal moves in USI" = "局面として読めません。対局で現れうる局面のSFENか、合法なUSIの指し手を入力してください。";
+    too_many_moves(most: usize): "a board shows games of {most} moves at most" = "盤面に表示できるのは{most}手までです。";
+    not_a_legal_move(word: &str): "`{word}` is no legal move here" = "`{word}` はこの局面で指せる手ではありません。";
     file: "File" = "ファイル";
-    what_is_taken_in(most: usize): "A database of Renmei, or a record in CSA, KIF, KI2, JKF or USI, up to {most} MiB. A file that is there stays as it is." =
-        "Renmei のデータベース、または CSA・KIF・KI2・JKF・USI 形式の棋譜（{most} MiB まで）。既にあるファイルは上書きしません。";
+    what_is_taken_in(most: usize): "CSA, KIF, KI2, JKF, USI, or a database of Renmei, up to {most} MiB. A file that is there stays as it is." =
+        "CSA・KIF・KI2・JKF・USI 形式の棋譜、または Renmei のデータベース（{most} MiB まで）。既にあるファイルは上書きしません。";
     not_a_record_file(name: &str): "`{name}` is not the name of a database or of a record: .db, .csa, .kif, .kifu, .ki2, .jkf, .usi, .sfen" =
         "`{name}` はデータベースや棋譜のファイル名ではありません：.db、.csa、.kif、.kifu、.ki2、.jkf、.usi、.sfen";
     not_a_database(name: &str): "`{name}` is not a database" = "`{name}` はデータベースではありません。";
@@ -61,27 +65,91 @@ messages! {
     file_is_too_large(most: usize): "the file is larger than {most} MiB: copy it into the folder `study` by hand" = "ファイルが{most} MiB を超えています。`study` フォルダーに直接置いてください。";
     no_file: "no file was chosen" = "ファイルが選ばれていません。";
     file_was_taken_in(key: &str): "`{key}` was taken in." = "`{key}` を取り込みました。";
-    read_record: "Read it in" = "読み込む";
+    nothing_was_kept(name: &str, why: &str): "`{name}` cannot be read, and nothing was written: {why}" = "`{name}` を読めないため、何も書いていません：{why}";
+    read_record: "Make its games searchable" = "対局を検索できるようにする";
+    read_all_records: "Make all records searchable" = "すべての棋譜を検索できるようにする";
+    what_reading_does: "The games come into one list, by player, result and opening, and a position is found in them." = "対局を対局者・結果・序盤で絞り込める一覧にまとめ、局面検索の対象にします。";
     reading_of(key: &str): "Reading of `{key}`" = "`{key}` の読み込み";
     records_were_read(read: usize, known: usize, faults: usize): "Games: {read} read in, {known} known before, {faults} unreadable." =
         "対局：読み込み{read}局、既知{known}局、読めないもの{faults}件";
+    records_of_file(games: usize): "{games} games" = "{games}局";
+    first_records(most: usize): "The first {most} are shown: make its games searchable to see all." = "先頭{most}局を表示しています。すべて見るには検索できるようにしてください。";
     games_not_opened: "the games could not be opened; the terminal says why" = "対局を開けませんでした。理由は端末に表示されています。";
     search_of_position(position: &str): "Search for {position}" = "局面検索 {position}";
     found_in_games(found: usize, games: u64): "Found in {found} of {games} games." = "{games}局中{found}局で見つかりました。";
     after_moves(moves: usize): "after {moves} moves" = "{moves}手目";
 
     // One game.
-    study_game: "Study this game: play from here, analyze, find a position" = "この対局を研究する（ここから指す・解析・局面検索）";
-    position_after: "The position after move" = "何手目の局面か";
+    study_game: "Study this game: analyze, play from here, find a position" = "この対局を研究する（解析・ここから対局・局面検索）";
+    board_at(ply: usize, of: usize): "Board at ply {ply} of {of}" = "{of}手中{ply}手目の盤面";
+    move_to_try: "A move" = "指し手";
+    try_move: "Try it" = "指してみる";
+    promotion: "Promotion" = "成り";
+    promotes: "Promote" = "成る";
+    promotes_not: "Do not" = "成らない";
+    main_line: "Game" = "本譜";
+    record_before: "‹ game before" = "‹ 前の対局";
+    record_after: "next game ›" = "次の対局 ›";
+    without_result: "no result" = "勝敗なし";
+    copy_as(format: &str): "Copy {format}" = "{format}をコピー";
+    keep_as_record: "Keep as a record" = "棋譜として保存";
+    record_was_kept(key: &str): "Kept as `{key}`." = "`{key}` に保存しました。";
     find_position: "Find this position in all games" = "この局面を全対局から探す";
-    play_from_here: "Play from here" = "ここから対局";
-    analyze_game: "Analyze the game" = "棋譜を解析";
+    play_from_here: "Two engines play from here" = "ここからエンジン同士で対局";
+    analyze_game: "Analyze all moves" = "全指し手を解析";
     nodes_of_position: "Nodes for a position" = "1局面のノード数";
     nodes_are_a_number: "give a number of nodes from 1 to 1000000000" = "ノード数は1から1000000000までの数で入力してください。";
-    analysis_of(game: u64, event: &str, engine: &str): "Game {game} of `{event}` by {engine}" = "`{event}` 第{game}局の解析（{engine}）";
+    analysis_of(game: &str, engine: &str): "Analysis of `{game}` by {engine}" = "`{game}` の解析（{engine}）";
     record_was_written(key: &str): "The record with these opinions is {key} in the folder of the desk." = "解析結果付きの棋譜を、デスクのフォルダーの {key} に保存しました。";
-    evaluation_for_black: "Eval for ☗" = "☗評価値";
-    expected_line: "Expected line" = "読み筋";
+    to_the_board: "Look at it on the board" = "盤面で見る";
+
+    // What an engine thinks of a position.
+    own_engine: "renmei-pairwise" = "renmei-pairwise（付属）";
+    engine_to_ask: "Engine" = "エンジン";
+    thinking_time: "Time" = "時間";
+    analyze_here: "Analyze here" = "この局面を解析";
+    search_mate: "Mate search" = "詰み探索";
+    thinking_time_is_a_choice: "choose one of the times" = "時間は一覧から選んでください。";
+    thoughts_of(engine: &str): "{engine} thinks" = "{engine} の考慮";
+    too_many_questions(most: usize): "{most} engines think already: stop one of them, or wait for it" = "すでに{most}つのエンジンが考慮中です。どれかを中止するか、終わるまで待ってください。";
+    mate_was_found(moves: usize): "Mate in {moves}" = "{moves}手詰";
+    there_is_no_mate: "There is no mate." = "不詰です。";
+    no_mate_in_time: "No mate was found in this time." = "時間内に詰みは見つかりませんでした。";
+    engine_searches_no_mate: "This engine has no mate search; Analyze shows a mate that it comes upon." = "このエンジンには詰み探索がありません。解析でも詰みが見つかれば表示されます。";
+    engine_resigns: "The engine resigns." = "エンジンは投了します。";
+    engine_declares: "The engine declares a win." = "エンジンは入玉宣言をします。";
+    depth_of(depth: u32): "depth {depth}" = "深さ{depth}";
+    nodes_of(nodes: &str): "{nodes} nodes" = "{nodes}ノード";
+
+    // A game of the person at the browser.
+    play_against_engine: "Play against an engine" = "エンジンと対局する";
+    your_side: "You are" = "あなたの手番";
+    seconds_after_them: "Seconds for a move afterwards" = "その後の1手の秒数";
+    begin_game: "Begin the game" = "対局開始";
+    you: "You" = "あなた";
+    game_against(engine: &str): "You and {engine}" = "あなたと{engine}";
+    nobody_plays_here: "nobody plays by hand in this event" = "この大会には人の対局者がいません。";
+    game_is_awaited: "The game begins as soon as there is a place for it." = "空きができしだい対局が始まります。";
+    your_turn: "your turn" = "あなたの手番です";
+    opponent_thinks: "the engine thinks" = "エンジンの考慮中です";
+    not_your_turn: "the game has gone on meanwhile, or it is not your turn: look at the board again" = "対局が進んだか、あなたの手番ではありません。盤面をもう一度確認してください。";
+    you_won: "you won" = "あなたの勝ち";
+    you_lost: "you lost" = "あなたの負け";
+    play_move: "Play it" = "指す";
+    resign_game: "Resign" = "投了";
+    study_this_game: "Study this game" = "この対局を研究";
+    kept_like_every_game: "Choose a piece, then its square. The game is refereed and kept like every game; your clock runs while you think, also when this page is closed." =
+        "駒を選び、移動先を選んでください。対局は通常の対局と同じく審判され保存されます。ページを閉じても持ち時間は減ります。";
+
+    // The editor of positions.
+    position_in_sfen: "Position as SFEN" = "局面（SFEN）";
+    start_position: "Begin with" = "元の局面";
+    take_position: "Take" = "並べる";
+    study_position: "To the board" = "この局面を研究";
+    editor_is_used_so: "Choose a piece, then a square or a hand. A piece on the board is turned by choosing it twice." = "駒を選び、升または駒台を選びます。盤上の駒は2回選ぶと成・向きが変わります。";
+    black_moves: "Black (☗) to move" = "先手（☗）の手番";
+    white_moves: "White (☖) to move" = "後手（☖）の手番";
+    empty_board: "Empty board" = "空の盤";
 
     // Publishing.
     public_page: "Public page" = "公開ページ";

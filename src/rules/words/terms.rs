@@ -165,6 +165,37 @@ impl Language {
         self.pick(tie_break.name(), japanese)
     }
 
+    /// What a tie-break counts.
+    pub fn about_tie_break(self, tie_break: TieBreak) -> &'static str {
+        let (english, japanese) = match tie_break {
+            TieBreak::Buchholz => ("the sum of the opponents' points", "対戦相手の得点の合計"),
+            TieBreak::Sosos => ("the sum of the opponents' Buchholz scores", "対戦相手のソルコフの合計"),
+            TieBreak::Median => {
+                ("Buchholz without the highest and the lowest opponent", "最高と最低の相手を除いたソルコフ")
+            }
+            TieBreak::MedianOfBeaten => (
+                "the sum of the points of beaten opponents, without the highest and the lowest",
+                "勝った相手の得点の合計（最高と最低を除く）",
+            ),
+            TieBreak::SonnebornBerger => (
+                "the own points of each game times the opponent's points, summed up",
+                "各局の自分の得点×相手の得点の合計",
+            ),
+            TieBreak::DirectEncounter => {
+                ("the points of the games among those who are level", "同点者同士の対局の得点")
+            }
+            TieBreak::Wins => ("games won", "勝った局数"),
+            TieBreak::WinsAsWhite => ("games won as white", "後手で勝った局数"),
+            TieBreak::Progressive => ("the sum of the points after each round", "各回戦終了時の得点の合計"),
+            TieBreak::Rating => ("the declared rating", "申告レーティング"),
+            TieBreak::Seed => {
+                ("the place in the order of entry, the lower the better", "参加順（小さいほど上位）")
+            }
+            TieBreak::Lot => ("a lot drawn from the seed of the event", "大会の乱数による抽選"),
+        };
+        self.pick(english, japanese)
+    }
+
     /// Every cause that viewers can search for, as in the column `cause`, and its words.
     pub fn causes(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         CAUSES.iter().map(move |&(cause, japanese)| (cause, self.pick(cause, japanese)))

@@ -22,8 +22,14 @@ impl Drop for Opened {
 }
 
 pub fn open(directory: &Path) -> Opened {
+    open_at(directory, None)
+}
+
+/// Opens the desk of a directory, for somebody whose home is another directory.
+pub fn open_at(directory: &Path, home: Option<&Path>) -> Opened {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.args(["desk", "--no-browser"]).arg(directory);
+    home.into_iter().for_each(|home| _ = command.env("HOME", home));
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for("the way in", || directory.join(".desk.html").exists());
     Opened(child)
@@ -132,7 +138,7 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
                 "document.querySelector('[name=\"option:Seed\"]').value = '2'",
                 &serde_json::Value::Null,
             );
-            submit(&browser, "form[action=\"/engine\"] button");
+            submit(&browser, "form[action=\"/engine\"] .kept button");
         }
         submit(&browser, "form[action=\"/engine/check\"] button");
         ended(&browser);
@@ -167,13 +173,17 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         let change = |address: &str| browser.open(&format!("{address}/events/change?event=Cup"));
         let address = browser.text("location.origin");
         change(&address);
-        browser.write("[name=games]", "1");
         look(&browser, &axe, &format!("{language}-file"), &mut found);
-        submit(&browser, "button[value=at-once]");
-        submit(&browser, "button[value=engine]");
+        let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
+        browser.run(fill, &serde_json::json!({ "at-once": "1" }));
+        browser.run(
+            "arguments; const one = document.querySelector('[name=joins]'); one.value = one.options[1].value",
+            &serde_json::Value::Null,
+        );
+        submit(&browser, "form[action=\"/events/change\"] button.main");
         look(&browser, &axe, &format!("{language}-joined"), &mut found);
         assert_eq!(
-            browser.value("!!document.querySelector('.done') && !document.querySelector('[name=replaces]')"),
+            browser.value("!!document.querySelector('.done') && !document.querySelector('[name=joins]')"),
             true
         );
         browser.open(&format!("{address}/"));
@@ -247,8 +257,19 @@ fn a_league_for_guests_and_an_engine_on_a_server_are_made_in_a_browser_in_both_l
         assert!(browser.text("document.querySelector('main').textContent").contains("test-600-10,secret"));
         let port = browser.text("document.querySelector('main pre').textContent.match(/port: (\\d+)/)[1]");
 
-        submit(&browser, "main a[href^=\"/new/event?kind=floodgate\"]");
-        assert_eq!(browser.text("document.querySelector('[name=port]').value"), port);
+        submit(&browser, "button[value=test]");
+        until_page(
+            &browser,
+            &guests,
+            "!![...document.querySelectorAll('li strong')].find((one) => one.textContent === 'tester')",
+        );
+        browser.open(&format!("{address}/new/event?kind=guests"));
+        let shown =
+            |name: &str| browser.value(&format!("!!document.querySelector('[name={name}]').offsetParent"));
+        assert_eq!(
+            (shown("invited"), shown("game"), shown("port")),
+            (false.into(), false.into(), true.into())
+        );
 
         for name in ["mori", "kawa"] {
             browser.open(&format!("{address}/new/event?kind=floodgate"));

@@ -226,7 +226,7 @@ fn is_heard(mut client: Client) -> bool {
     client.say("LOGIN nobody wrong x1");
     client.line().as_deref() == Some("LOGIN:incorrect") && {
         client.say("LOGIN nobody wrong x1");
-        client.line().is_some()
+        client.line().as_deref() == Some("LOGIN:incorrect")
     }
 }
 

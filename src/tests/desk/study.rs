@@ -48,7 +48,16 @@ fn job(open: &Open, path: &str, says: &str) -> String {
 fn a_record_is_taken_in_read_found_by_its_position_and_played_from_there() {
     let desk = Desk::new();
     let open = played(&desk);
-    assert_eq!(upload(&open, "game.csa", RECORD).status, 303);
+    let board = "/study/file?file=study/game.csa";
+    assert_eq!(upload(&open, "game.csa", RECORD).location(), Some(board), "it is opened at once");
+    let alone = "/study/game?file=study/game.csa&record=1";
+    assert_eq!(
+        open.ask("GET", board, &[], "").location(),
+        Some(alone),
+        "a file with one game leads to its board"
+    );
+    let page = open.get(alone);
+    assert!(page.contains("☗ mori – ☖ kawa") && page.contains("☖３四歩(33)"), "{page}");
     let page = open.get("/study");
     assert!(page.contains("study/game.csa") && page.contains("href=\"/e/cup/games\""), "{page}");
     let read = job(&open, &open.send("/study/import", &[("file", "study/game.csa")]), "Done.");
@@ -61,6 +70,8 @@ fn a_record_is_taken_in_read_found_by_its_position_and_played_from_there() {
     let game = open.get("/e/study%2Fgame.csa.db%2Fgame.csa/games/1");
     assert!(game.contains("../../../study/game?event=study%2Fgame.csa.db%2Fgame.csa&amp;game=1"), "{game}");
     assert!(!open.get("/").contains("game.csa"), "it is no event of the directory");
+    let all = job(&open, &open.send("/study/import", &[("all", "1")]), "Done.");
+    assert!(all.contains("1 read in") && all.contains("/study/open?name=study/records.db/records"), "{all}");
 
     let found = job(&open, &open.send("/study/find", &[("position", "7g7f 3c3d")]), "Done.");
     assert!(found.contains("game=1\">#1 ☗ mori") && found.contains("ply=2"), "{found}");
@@ -68,7 +79,9 @@ fn a_record_is_taken_in_read_found_by_its_position_and_played_from_there() {
 
     let of_game = [("event", "study/game.csa.db/game.csa"), ("game", "1")];
     let page = open.get("/study/game?event=study/game.csa.db/game.csa&game=1&ply=2");
-    assert!(page.contains("value=\"2\" selected") && page.contains("△３四歩"), "{page}");
+    assert!(page.contains("Board at ply 2 of 3") && page.contains("☖３四歩(33)"), "{page}");
+    let found = job(&open, &open.send("/study/find", &[of_game[0], of_game[1], ("ply", "2")]), "Done.");
+    assert!(found.contains("ply=2"), "{found}");
     let form =
         open.send("/study/play", &[of_game[0], of_game[1], ("ply", "2"), ("engine", "a"), ("engine", "b")]);
     let file = "study/study_game.csa.db_game.csa-1-2.sfen";
@@ -102,7 +115,13 @@ fn a_game_is_analyzed_and_losses_are_explained_while_the_page_shows_how_far_it_i
     let of_game = [("event", "cup"), ("game", "1"), ("judge", "")];
     let path = open.send("/study/analyze", &[&of_game[..], &[("nodes", "200")]].concat());
     let page = job(&open, &path, "Done.");
-    assert!(page.contains("<svg") && page.contains("study/cup-1-renmei_pairwise.kifu"), "{page}");
+    let board = "/study/game?file=study/cup-1-renmei_pairwise.kifu&amp;ply=0";
+    assert!(page.contains(board), "{page}");
+    let page = open.get(&board.replace("&amp;", "&"));
+    assert!(
+        page.contains("renmei-pairwise: ") && page.contains("\"s\":"),
+        "its graph has the opinions: {page}"
+    );
     let record = fs::read_to_string(open.directory.join("study/cup-1-renmei_pairwise.kifu")).unwrap();
     assert!(record.contains("renmei-pairwise: ") && record.contains("(200 nodes"), "{record}");
     assert!(open.get("/jobs").contains(&path.replace('&', "&amp;")));
@@ -132,11 +151,136 @@ fn a_game_is_analyzed_and_losses_are_explained_while_the_page_shows_how_far_it_i
 }
 
 #[test]
+fn a_position_is_edited_tried_on_thought_about_copied_and_kept() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    // A board without a file: each move leads to an address, also without a script.
+    let page = open.get("/study/game?try=7g7f");
+    assert!(page.contains("<path class=\"piece\"") && page.contains("☗７六歩(77)"), "{page}");
+    assert!(page.contains("<input type=\"hidden\" name=\"moves\" value=\"7g7f\">"), "{page}");
+    assert!(page.contains("<option value=\"3c3d\">☖３四歩(33)</option>"), "{page}");
+    let mate = "position=7k1/9/7G1/9/9/9/9/9/4K4%20b%20G%201";
+    assert!(open.get(&format!("/study/edit?{mate}")).contains("7k1/9/7G1/9/9/9/9/9/4K4 b G 1"));
+    let text = |rest: &str| open.ask("GET", &format!("/study/text?{rest}"), &[], "").body;
+    assert_eq!(text(&format!("{mate}&as=sfen&from=0&moves=G*2b")), "7k1/7G1/7G1/9/9/9/9/9/4K4 w - 2");
+    assert!(text(&format!("{mate}&as=kif&from=0&moves=G*2b")).contains("   1 ２二金打"));
+    assert!(text("as=csa&from=0&moves=7g7f").contains("+7776FU"));
+    assert_eq!(text("as=usi&from=0&moves=7g7f%203c3d&ply=1"), "startpos moves 7g7f");
+    assert_eq!(open.ask("GET", &format!("/study/legal?{mate}&from=0&moves=G*2b"), &[], "").body, "[]");
+    let kept = open.send("/study/keep", &[("from", "0"), ("moves", "7g7f 8c8d"), ("ply", "1")]);
+    assert_eq!(kept, "/study/game?file=study/board.kifu&record=1&line=0&ply=1");
+    assert!(open.get(&kept).contains("☖８四歩(83)"));
+
+    let ask = |fields: &[(&str, &str)]| {
+        let usual = [("engine", ""), ("seconds", "3"), ("do", "search")];
+        open.post("/study/think", &[fields, &usual].concat())
+    };
+    let asked = ask(&[("position", "7k1/9/7G1/9/9/9/9/9/4K4 b G 1")]);
+    let number = asked.location().unwrap().split_once("&job=").unwrap().1.to_owned();
+    let page = job(&open, &format!("/study/thoughts?number={number}"), "data-ended");
+    assert!(page.contains("data-best=\"") && page.contains("<ol class=\"lines\"><li>"), "{page}");
+    assert!(
+        open.get(asked.location().unwrap()).contains("class=\"arrow\""),
+        "the board shows it without a script"
+    );
+    let asked = ask(&[("position", "8k/9/9/7P1/9/9/9/9/4K4 b R2G 1"), ("do", "mate")]);
+    let number = asked.location().unwrap().split_once("&job=").unwrap().1.to_owned();
+    let page = job(&open, &format!("/study/thoughts?number={number}"), "data-ended");
+    assert!(page.contains("Mate in 3"), "{page}");
+
+    let long = "2h3h 8b7b 3h2h 7b8b ".repeat(1100);
+    assert_eq!(upload(&open, "long.usi", &format!("startpos moves {long}\n")).status, 303);
+    let answer = open.ask("GET", "/study/game?file=study/long.usi", &[], "");
+    assert!(answer.status == 400 && answer.body.contains("4096 moves at most"), "{}", answer.status);
+
+    // What strangers could send.
+    for fields in [
+        &[("seconds", "100000")][..],
+        &[("do", "format c:")],
+        &[("engine", "/bin/sh")],
+        &[("position", "sfen 4k4/4R4/9/9/9/9/9/9/4K4 b - 1")],
+        &[("file", "../engines.toml")],
+        &[("file", "engines.toml")],
+        &[("moves", "7g7f 7g7f")],
+        &[("event", "study/../../x.db/cup"), ("game", "1")],
+    ] {
+        assert_eq!(ask(fields).status, 400, "{fields:?}");
+    }
+    let foreign = [("Origin", "http://evil.example"), ("Content-Type", "application/x-www-form-urlencoded")];
+    assert_eq!(open.ask("POST", "/study/think", &foreign, "do=search&seconds=3&engine=").status, 403);
+    assert_eq!(open.ask("GET", "/study/think", &[], "").status, 405, "a link starts no engine");
+    let statuses: Vec<u16> = (0..6)
+        .map(|ply| {
+            let moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"][..=ply].join(" ");
+            ask(&[("seconds", "60"), ("from", "0"), ("moves", &moves)]).status
+        })
+        .collect();
+    assert_eq!(statuses.last(), Some(&409), "engines that think at once are bounded: {statuses:?}");
+    let jobs = open.get("/jobs");
+    assert!(jobs.contains("renmei-pairwise thinks"), "{jobs}");
+}
+
+#[test]
+fn a_person_plays_an_engine_from_any_position_and_the_game_is_kept_like_every_other() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    let game = |fields: &[(&str, &str)]| {
+        let usual = [("opponent", ""), ("minutes", "10"), ("manner", "byoyomi"), ("amount", "60")];
+        open.post("/play", &[fields, &usual].concat())
+    };
+    let mate = ("position", "7k1/9/7G1/9/9/9/9/9/4K4 b G 1");
+    assert_eq!(game(&[mate, ("side", "nobody")]).status, 400);
+    assert_eq!(game(&[mate, ("side", "black"), ("amount", "a while")]).status, 400);
+    let begun = game(&[mate, ("side", "black")]);
+    let board = "/play?event=You-and-renmei-pairwise";
+    assert_eq!(begun.location(), Some(board), "{}", begun.body);
+    until("its turn", || open.get(board).contains("your turn"));
+    let page = open.get(board);
+    assert!(
+        page.contains("<option value=\"G*2b\">☗２二金打</option>") && page.contains("data-turn=\"yes\""),
+        "{page}"
+    );
+    assert!(open.get("/").contains(&format!("href=\"{board}\"")), "its card leads there");
+    let play = |event: &str, ply: &str, mv: &str| {
+        open.post("/play/move", &[("event", event), ("ply", ply), ("move", mv)])
+    };
+    for (event, ply, mv, status) in [
+        ("You-and-renmei-pairwise", "0", "G*2a", 400),
+        ("You-and-renmei-pairwise", "0", "quit", 400),
+        ("You-and-renmei-pairwise", "0", "G*2b\nquit", 400),
+        ("You-and-renmei-pairwise", "1", "G*2b", 409),
+        ("../You-and-renmei-pairwise", "0", "G*2b", 400),
+        ("nothing", "0", "G*2b", 400),
+    ] {
+        assert_eq!(play(event, ply, mv).status, status, "{event} {ply} {mv}");
+    }
+    let foreign = [("Origin", "http://evil.example"), ("Content-Type", "application/x-www-form-urlencoded")];
+    let stolen = open.ask("POST", "/play/move", &foreign, "event=You-and-renmei-pairwise&ply=0&move=G*2b");
+    assert_eq!(stolen.status, 403);
+    assert_eq!(play("You-and-renmei-pairwise", "0", "G*2b").location(), Some(board));
+    until("its end", || open.get(board).contains("you won"));
+    assert_eq!(play("You-and-renmei-pairwise", "0", "G*2b").status, 409, "it is over");
+    until("its event to be over", || open.state("You-and-renmei-pairwise") == "over");
+    let database = rusqlite::Connection::open(open.directory.join("You-and-renmei-pairwise.db")).unwrap();
+    let sql = "SELECT count(*) FROM games g JOIN moves m ON m.game = g.id WHERE m.move = 'G*2b' AND g.ended_at IS NOT NULL";
+    assert_eq!(database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+
+    let second = game(&[("side", "white")]);
+    let board = second.location().unwrap().to_owned();
+    until("the engine's first move", || open.get(&board).contains("your turn"));
+    let event = board.split_once('=').unwrap().1;
+    let resigned = open.post("/play/move", &[("event", event), ("ply", "1"), ("resigns", "1")]);
+    assert_eq!(resigned.location(), Some(board.as_str()));
+    until("its end", || open.get(&board).contains("you lost"));
+}
+
+#[test]
 fn what_is_taken_in_stays_in_its_folder_and_overwrites_nothing() {
     let desk = Desk::new();
     let open = Open::of(&desk.path("Renmei"));
     assert_eq!(upload(&open, "game.csa", RECORD).status, 303);
-    let again = upload(&open, "game.csa", "V2.2\n");
+    assert_eq!(upload(&open, "game.csa", RECORD).status, 303, "the same file opens again");
+    let again = upload(&open, "game.csa", &RECORD.replace("mori", "yama"));
     assert!(again.status == 409 && again.body.contains("is there already"), "{}", again.body);
     assert_eq!(fs::read_to_string(open.directory.join("study/game.csa")).unwrap(), RECORD);
     for hostile in [
@@ -261,5 +405,8 @@ fn an_event_is_published_as_tables_records_and_a_page_without_anything_of_the_de
         "{copy}"
     );
     let like = open.get("/new/event?kind=match&from=cup");
-    assert!(like.contains("`a` cannot be chosen") && like.contains("`b` cannot be chosen"), "{like}");
+    assert!(
+        like.contains("<code>a</code> cannot be chosen") && like.contains("<code>b</code> cannot be chosen"),
+        "{like}"
+    );
 }

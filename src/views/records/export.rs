@@ -166,6 +166,20 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
 /// variations.
 ///
 /// # Errors
+/// When the plan of the event cannot be read.
+pub fn record_of(
+    event: &EventSummary,
+    game: &FullGame,
+    name: Option<String>,
+    annotations: &Annotations,
+) -> Result<GameRecord, RecordsError> {
+    rsshogi::board::init();
+    Ok(record(&Frame::of(event)?, game, name, annotations))
+}
+
+/// The same in a format.
+///
+/// # Errors
 /// When the plan of the event cannot be read, or the format cannot hold the game.
 pub fn one(
     event: &EventSummary,

@@ -49,7 +49,7 @@ mod verify;
 
 pub use annotations::{ShownVariation, shown_variations};
 use export::event;
-pub use export::{Export, ExportReport, LeftOut, export, one};
+pub use export::{Export, ExportReport, LeftOut, export, one, record_of};
 pub use files::{FileFault, found, read};
 pub use import::{FAULTS, Import, ImportReport, MoreFaults, import, import_while};
 pub use recording::Recording;

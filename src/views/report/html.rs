@@ -62,7 +62,7 @@ fn policy(style: &str, script: &str) -> String {
     )
 }
 
-/// The head of a page of an event: its name, its format, how far it is and how it ended.
+/// The head of a page of an event, below its name: its format, how far it is and how it ended.
 pub fn heading(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let noun = language.pick(noun_for(&report.games, "game"), "局".to_owned());
@@ -76,8 +76,7 @@ pub fn heading(history: &EventHistory, language: Language) -> Markup {
     facts.extend(history.span.map(|(first, last)| span(first, last)));
     html! {
         header {
-            h1 { (plain(&report.event)) }
-            p { (plain(language.pick(&report.format, &report.format_japanese))) }
+            h1 { (plain(language.pick(&report.format, &report.format_japanese))) }
             p.facts { (facts.join(" · ")) }
             @if let Some(words) = report.outcome_words(language) { p.outcome { (words) } }
         }
@@ -114,7 +113,7 @@ pub fn sections(history: &EventHistory, language: Language, games: Option<&Marku
     };
     // Where a table ranks the players, it is the result, and Elo comes after it.
     let ranked = report.stages.iter().any(|stage| stage.is_ranked);
-    let title = if report.stages.len() == 1 { words.points() } else { words.stages() };
+    let title = if report.stages.len() == 1 { words.points_and_tie_breaks() } else { words.stages() };
     add("stages", title, ranked, &|| tables::stages(history, manner));
     add("standings", words.standings(), true, &|| tables::standings(history, manner));
     add("test", words.sequential_test(), report.sprt.is_some(), &|| test(history, manner));
@@ -154,6 +153,29 @@ pub fn sections(history: &EventHistory, language: Language, games: Option<&Marku
         @for Section { id, title, content } in &sections {
             section id=(id) { h2 { (title) } (content) }
         }
+    }
+}
+
+/// Most players of the cross table on the first page of an event, most lines there on who goes on, and most on faults.
+const DIGEST: (usize, usize, usize) = (10, 8, 3);
+
+/// What the first page of an event shows below its table: who goes on and why, who beat whom, how fast and deep both of a test
+/// search, and the latest faults in words.
+#[must_use]
+pub fn digest(history: &EventHistory, words: Language) -> Markup {
+    let (manner, report) = (Manner { language: words, links: true }, &history.report);
+    let (most, lines, faults) = DIGEST;
+    let knockout = report.stages.last().filter(|stage| !stage.advances.is_empty());
+    let is_met = report.pairs.len() > 1 && report.standings.len() <= most && knockout.is_none();
+    let is_timed = report.sprt.is_some() && history.usage.iter().any(|usage| usage.moves > 0);
+    html! {
+        @if let Some(stage) = knockout {
+            h2 { (words.who_goes_on()) }
+            ul.advances { @for decided in stage.advances.iter().rev().take(lines) { li { (plain(&stage.goes_on(decided, words))) } } }
+        }
+        @if is_met { h2 { (words.who_beat_whom()) } (tables::cross(history, manner)) }
+        @if is_timed { h2 { (words.speed_and_depth()) } (tables::usage(history, words)) }
+        (failures(&report.failures[report.failures.len().saturating_sub(faults)..], manner))
     }
 }
 

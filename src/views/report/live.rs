@@ -9,6 +9,7 @@ use referee::{
     number::plies,
 };
 use std::{
+    collections::HashMap,
     fs::File,
     io::{self, BufWriter, Write},
 };
@@ -35,6 +36,8 @@ impl EventFile {
 /// Announces committed entries: a line of text per game, how the event stands every so often, a line of JSON per entry.
 pub struct Announcer {
     info: EventInfo,
+    /// Players of an open league by their names without a trip: the short names of namesakes depend on each other.
+    namesakes: HashMap<String, Vec<usize>>,
     /// The output of lines of text.
     pub lines: Option<Box<dyn Write + Send>>,
     /// Lines about the progress.
@@ -48,8 +51,8 @@ pub struct Announcer {
 impl Announcer {
     /// An announcer without outputs.
     pub fn new(info: EventInfo) -> Self {
-        let (lines, progress, quiet, json) = Default::default();
-        Self { info, lines, progress, quiet, json }
+        let (namesakes, lines, progress, quiet, json) = Default::default();
+        Self { info, namesakes, lines, progress, quiet, json }
     }
 
     /// Announces a committed batch. An output whose reader is gone is dropped; the event continues.
@@ -57,9 +60,10 @@ impl Announcer {
         if let Some(json) = &mut self.json {
             json.write(batch);
         }
+        let now = journal::now();
         for stamped in batch {
             let line = self.line(&stamped.entry).filter(|_| !self.quiet || !is_frequent(&stamped.entry));
-            let progress = self.progress.as_mut().and_then(|progress| progress.take(stamped));
+            let progress = self.progress.as_mut().and_then(|progress| progress.take(stamped, now));
             for line in line.into_iter().chain(progress) {
                 if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
                     self.lines = None;
@@ -85,16 +89,24 @@ impl Announcer {
         }
         match event {
             Entry::Opened(opened) => {
-                *engines = opened.players.iter().map(|name| Named::whole(name)).collect()
+                *engines = opened.players.iter().map(|name| Named::whole(name)).collect();
             }
-            Entry::Entered { name, .. } => engines.push(Named::whole(name)),
+            Entry::Entered { name, .. } => {
+                engines.push(Named::whole(name));
+                let bearers = self.namesakes.entry(bare(name)).or_default();
+                bearers.push(engines.len() - 1);
+                return shorten(engines, bearers);
+            }
             Entry::Renamed { player, name } => {
                 engines.get_mut(player.index()).into_iter().for_each(|known| *known = Named::whole(name));
             }
             _ => return,
         }
-        let ids: Vec<String> = engines.iter().map(|engine| engine.id.clone()).collect();
-        engines.iter_mut().zip(short_ids(&ids)).for_each(|(engine, name)| engine.name = name);
+        self.namesakes.clear();
+        for (at, engine) in engines.iter().enumerate() {
+            self.namesakes.entry(bare(&engine.id)).or_default().push(at);
+        }
+        self.namesakes.values().for_each(|bearers| shorten(engines, bearers));
     }
 
     fn line(&mut self, event: &Entry) -> Option<String> {
@@ -147,6 +159,17 @@ impl Announcer {
         }
         line
     }
+}
+
+/// The name of an id.
+fn bare(id: &str) -> String {
+    id.split('+').next().unwrap_or_default().to_owned()
+}
+
+/// Gives namesakes names that tell them apart.
+fn shorten(engines: &mut [Named], bearers: &[usize]) {
+    let ids: Vec<String> = bearers.iter().map(|&at| engines[at].id.clone()).collect();
+    bearers.iter().zip(short_ids(&ids)).for_each(|(&at, name)| engines[at].name = name);
 }
 
 /// Entries of which an event has many.
@@ -228,6 +251,26 @@ mod tests {
             announcer.line(&bye).unwrap()
         };
         assert_eq!([1, 2].map(&mut line), ["round 2: a has a half-point bye", "round 2: a has a bye"]);
+    }
+
+    #[test]
+    fn of_players_who_come_to_a_league_only_namesakes_are_told_apart_by_their_trips() {
+        let mut announcer = Announcer::new(EventInfo { open: true, ..EventInfo::default() });
+        let ids = ["a+97d76f4c", "b+1234567", "a+97d7bb00", "c+1"];
+        for (player, name) in (0..).map(PlayerId).zip(ids) {
+            announcer.name(&Entry::Entered { player, name: name.to_owned() });
+        }
+        let names = |announcer: &Announcer| -> Vec<String> {
+            announcer.info.engines.iter().map(|engine| engine.name.clone()).collect()
+        };
+        assert_eq!(names(&announcer), ["a+97d76", "b", "a+97d7b", "c"]);
+        announcer.name(&Entry::Renamed { player: PlayerId(2), name: "c+2".to_owned() });
+        assert_eq!(names(&announcer), ["a", "b", "c+2", "c+1"]);
+        let players = names(&announcer).into_iter().chain(["b+7".to_owned()]).collect();
+        let opened =
+            referee::entry::Opened { name: String::new(), players, format: String::new(), resumed: true };
+        announcer.name(&Entry::Opened(opened));
+        assert_eq!(names(&announcer), ["a", "b", "c+2", "c+1", "b+7"]);
     }
 
     #[test]

@@ -33,6 +33,9 @@ const PACE: i64 = 2_000;
 /// Milliseconds after which the end of a game is worth a line, however few games ended since the last.
 const PAUSE: i64 = 60_000;
 
+/// Milliseconds after which an entry is too old for a line: whoever reads late catches up first.
+const LATE: i64 = 5_000;
+
 /// Most players of a field in a line.
 const SHOWN: usize = 8;
 
@@ -65,8 +68,8 @@ impl Progress {
         Self { info, standings, test, total, interval, games, discarded, begun, told }
     }
 
-    /// Takes an entry; a line if one is due after it. The end is left to the report.
-    pub fn take(&mut self, stamped: &Stamped) -> Option<String> {
+    /// Takes an entry, `now` in ms since 1970; a line if one is due after it. The end is left to the report.
+    pub fn take(&mut self, stamped: &Stamped, now: i64) -> Option<String> {
         self.standings.fold(&stamped.entry);
         if self.begun.is_none() {
             self.begun = Some((stamped.at, self.games));
@@ -85,7 +88,7 @@ impl Progress {
         }
         self.games += 1;
         let over = self.total.is_some_and(|total| self.games >= total) || self.standings.verdict().is_some();
-        if over || !self.is_due(stamped.at) {
+        if over || now - stamped.at > LATE || !self.is_due(stamped.at) {
             return None;
         }
         self.told = (stamped.at, self.games);
@@ -95,11 +98,20 @@ impl Progress {
     fn is_due(&self, now: i64) -> bool {
         let (at, games) = self.told;
         let (since, passed) = (self.games.saturating_sub(games), now - at);
+        if passed < self.rest() {
+            return false;
+        }
         match self.interval {
             Interval::Games(0) => false,
             Interval::Games(every) => since >= every || passed >= PAUSE,
             Interval::Paced => (since >= GAMES && passed >= PACE) || passed >= PAUSE,
         }
+    }
+
+    /// Least milliseconds between two lines of a field, many times what rating it takes.
+    fn rest(&self) -> i64 {
+        let players = i64::try_from(self.standings.players()).unwrap_or(i64::MAX);
+        (players.saturating_mul(players) / 100).min(PAUSE)
     }
 
     /// Takes an order of the operator about games that are over: the standings count them anew.
@@ -254,11 +266,16 @@ mod tests {
         Stamped { at, entry: Entry::GameEnded(ended) }
     }
 
+    /// Takes an entry when it happens.
+    fn take(progress: &mut Progress, stamped: &Stamped) -> Option<String> {
+        progress.take(stamped, stamped.at)
+    }
+
     #[test]
     fn a_thousand_games_in_ten_seconds_are_four_lines_and_a_hundred_where_ten_games_were_asked_for() {
         let lines = |interval| {
             let mut progress = progress(interval);
-            (1..=1000).filter_map(|game| progress.take(&end(game, 10 * game as i64))).count()
+            (1..=1000).filter_map(|game| take(&mut progress, &end(game, 10 * game as i64))).count()
         };
         assert_eq!(lines(Interval::Paced), 4, "one in two seconds");
         assert_eq!(lines(Interval::Games(10)), 100);
@@ -268,14 +285,34 @@ mod tests {
     #[test]
     fn slow_games_have_a_line_a_minute() {
         let mut progress = progress(Interval::Paced);
-        let lines = (1..=10).filter_map(|game| progress.take(&end(game, 60_000 * game as i64))).count();
+        let lines = (1..=10).filter_map(|game| take(&mut progress, &end(game, 60_000 * game as i64))).count();
         assert_eq!(lines, 9);
+    }
+
+    #[test]
+    fn whoever_reads_late_skips_the_lines_that_were_due_and_tells_how_it_stands_when_it_has_caught_up() {
+        let mut progress = progress(Interval::Games(10));
+        let late = (1..=1000).filter_map(|game| progress.take(&end(game, 10 * game as i64), 60_000)).count();
+        assert_eq!(late, 0);
+        let line = progress.take(&end(1001, 59_000), 60_000).unwrap();
+        assert!(line.starts_with("after 1001 of"), "{line}");
+    }
+
+    #[test]
+    fn the_more_players_there_are_to_rate_the_rarer_are_the_lines() {
+        let lines = |players: usize| {
+            let mut progress = progress(Interval::Games(1));
+            progress.info.engines = (0..players).map(|player| Named::whole(&player.to_string())).collect();
+            progress.standings = progress.info.standings();
+            (1..=100).filter_map(|game| take(&mut progress, &end(game, 100 * game as i64))).count()
+        };
+        assert_eq!([2, 8, 400].map(lines), [100, 100, 6]);
     }
 
     #[test]
     fn games_that_were_discarded_leave_the_count_and_are_told() {
         let mut progress = progress(Interval::Games(1));
-        (1..=4).for_each(|game| _ = progress.take(&end(game, 1000)));
+        (1..=4).for_each(|game| _ = take(&mut progress, &end(game, 1000)));
         for game in [2, 3] {
             let names = ["a", "b"].map(str::to_owned);
             let [black, white] = names;
@@ -283,9 +320,9 @@ mod tests {
             let action = Action::Replayed { game: named, pairing: pairing(game), was: WON };
             let operation =
                 Operation { number: game, by: "op".to_owned(), reason: String::new(), undoes: None, action };
-            progress.take(&Stamped { at: 1000, entry: Entry::Operator(Box::new(operation)) });
+            take(&mut progress, &Stamped { at: 1000, entry: Entry::Operator(Box::new(operation)) });
         }
-        let line = progress.take(&end(5, 2000)).unwrap();
+        let line = take(&mut progress, &end(5, 2000)).unwrap();
         assert!(line.starts_with("after 3 of 1000000 games (2 discarded): a 3 : 0 b"), "{line}");
     }
 
@@ -301,10 +338,10 @@ mod tests {
                 GameEnded { moves_hash: Some(7), ..GameEnded::new(GameId(game), swapped(game), WON, 9) };
             Stamped { at: 1000, entry: Entry::GameEnded(ended) }
         };
-        let line = (0..4).find_map(|game| progress.take(&played(game))).unwrap();
+        let line = (0..4).find_map(|game| take(&mut progress, &played(game))).unwrap();
         assert!(line.contains("2 distinct: a 2 : 2 b (1 : 1 in distinct games), +0 Elo"), "{line}");
         assert!(!line.contains("both played the same moves"), "too few games for that: {line}");
-        let line = (4..8).find_map(|game| progress.take(&played(game))).unwrap();
+        let line = (4..8).find_map(|game| take(&mut progress, &played(game))).unwrap();
         assert!(line.contains("both played the same moves in 1 of 1 pairs"), "{line}");
     }
 

@@ -56,7 +56,7 @@ impl StageTable {
     }
 
     /// `round 2: a goes on, 1.5 : 0.5 against b`, and what decided where the score of the first games did not.
-    fn goes_on(&self, decided: &Decided, words: Language) -> String {
+    pub(crate) fn goes_on(&self, decided: &Decided, words: Language) -> String {
         let Decided { round, players, points: [own, other], extra, by_seed } = *decided;
         let [winner, loser] = players.map(|player| {
             self.table.iter().find(|line| line.row.player == player).map_or("?", |line| &line.name)

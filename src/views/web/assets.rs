@@ -41,7 +41,13 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("fresh.js", SCRIPT, include_str!("assets/fresh.js")),
         Asset::new("again.js", SCRIPT, include_str!("assets/again.js")),
         Asset::new("home.js", SCRIPT, include_str!("assets/home.js")),
+        Asset::new("study.js", SCRIPT, include_str!("assets/study.js")),
+        Asset::new("hand.js", SCRIPT, include_str!("assets/hand.js")),
+        Asset::new("play.js", SCRIPT, include_str!("assets/play.js")),
+        Asset::new("edit.js", SCRIPT, include_str!("assets/edit.js")),
+        Asset::new("drop.js", SCRIPT, include_str!("assets/drop.js")),
         Asset::new("summary.js", SCRIPT, include_str!("assets/summary.js")),
+        Asset::new("options.js", SCRIPT, include_str!("assets/options.js")),
         Asset::new("times.js", SCRIPT, include_str!("assets/times.js")),
         Asset::new("copy.js", SCRIPT, include_str!("assets/copy.js")),
         Asset::new("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
@@ -93,6 +99,13 @@ fn takes_gzip(asked: &HeaderMap) -> bool {
         let (name, weight) = word.split_once(';').unwrap_or((word, ""));
         name.trim().eq_ignore_ascii_case("gzip") && !matches!(weight.trim(), "q=0" | "q=0.0")
     })
+}
+
+/// The style sheet of a theme.
+#[cfg(test)]
+pub(crate) fn style(theme: &str) -> &'static str {
+    let name = format!("{theme}.css");
+    ASSETS.iter().find(|asset| asset.name == name).map_or("", |asset| &asset.content)
 }
 
 #[cfg(test)]

@@ -160,6 +160,49 @@ mod tests {
         assert_eq!(drawn(""), "");
     }
 
+    /// All components, for whoever changes one.
+    fn gallery() -> Markup {
+        let icons =
+            [Icon::Home, Icon::Engines, Icon::Events, Icon::Study, Icon::Jobs, Icon::Settings, Icon::Add];
+        let moods =
+            [(Mood::Good, "plays"), (Mood::Bad, "faulty"), (Mood::Wait, "waits"), (Mood::Rest, "over")];
+        html! { main {
+            h1 { "Components" }
+            p { @for one in icons { (icon(one)) " " } @for name in ["a", "bonanza", "Suisho", "水匠", "gps", "tanuki"] { (letter(name)) " " } }
+            p { @for (mood, words) in moods { (state(mood, words)) " " } (prose("text with `code`")) }
+            @for (mood, words) in moods { (alert(mood, &html! { p { (words) } a.button href="#" { "Mend it" } })) }
+            p.done { "It was done." }
+            (progress("games", 3, 10))
+            p.buttons { button.main { "Begin" } button { "Keep" } a.button href="#" { "A way" } button.quiet { "Show" } button.danger { "Delete" } button disabled { "No" } }
+            (menu("Other orders", &html! { a href="#" { "Change" } button.danger { "Delete" } }))
+            (empty("Nothing yet", "What to do, in a sentence.", &html! { button.main { "Do it" } }))
+            form.order {
+                label { span { "A text" } input value="text"; }
+                label { span { "A number" } input.number type="number" value="4"; em.wrong { "what is wrong with it" } }
+                label { span { "A choice" } select { option { "one" } option { "other" } } }
+                fieldset { legend { "Several" } div.pick { label.tick { input type="checkbox" checked; (letter("gps")) span { "gps" } } label.tick { input type="checkbox"; span { "off" } } } }
+                details.tab open { summary { "More" } p { "what is asked for less often" } }
+            }
+            div.scroll.sheet { table.games { thead { tr { th.name { "name" } th { "games" } } } tbody { tr { td.name { "gps" } td { "12" } } tr { td.name { "a longer name" } td { "3 000" } } } } }
+        } }
+    }
+
+    #[test]
+    fn a_page_of_all_components_is_written_in_both_themes_where_pictures_go() {
+        let page = gallery().into_string();
+        for class in ["state good", "alert bad", "empty", "menu", "letter", "pick", "tab", "wrong", "sheet"] {
+            assert!(page.contains(class), "{class}");
+        }
+        let Some(directory) = std::env::var_os("RENMEI_SCREENSHOTS").map(std::path::PathBuf::from) else {
+            return;
+        };
+        for theme in ["light", "dark"] {
+            let style = crate::assets::style(theme);
+            let file = directory.join(format!("components-{theme}.html"));
+            std::fs::write(file, format!("<!DOCTYPE html><meta charset=utf-8><meta name=color-scheme content={theme}><style>{style}</style>{page}")).unwrap();
+        }
+    }
+
     #[test]
     fn more_than_all_is_all() {
         assert!(progress("games", 7, 5).into_string().contains("max=\"5\" value=\"5\""));

@@ -1,6 +1,7 @@
 //! A game as pages and scripts read it: JSON, short where it is sent again and again.
 
 use journal::{FullGame, GameRow};
+use notation::record::{self, GameRecord};
 use records::ShownVariation;
 use referee::{
     Color, Outcome,
@@ -116,7 +117,8 @@ pub struct Ply {
     /// Number of the ply, from 1, the opening's included.
     pub p: u32,
     m: String,
-    c: u64,
+    /// `None`: the record of the game has no times.
+    c: Option<u64>,
     l: u64,
     at: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,7 +144,7 @@ impl Ply {
         Self {
             p: u32::try_from(number).unwrap_or(u32::MAX),
             m: ply.mv.to_usi(),
-            c: millis(ply.charged.unwrap_or_default()),
+            c: Some(millis(ply.charged.unwrap_or_default())),
             l: millis(ply.left),
             at: ply.at,
             s: evaluation.map(Evaluation::centipawns),
@@ -151,6 +153,26 @@ impl Ply {
             n: thought.and_then(|thought| thought.nodes),
             v: thought.and_then(|thought| thought.nps),
             pv: thought.and_then(|thought| thought.pv.as_deref()).map(line),
+        }
+    }
+
+    /// A move of a record, which says less.
+    fn recorded(number: u32, ply: &record::Ply) -> Self {
+        let distance = |score: i32| record::DISTANT_MATE - score.abs();
+        let mate = ply.score.map(distance).filter(|distance| *distance < record::LONGEST_MATE);
+        let line = std::iter::once(&ply.mv).chain(&ply.pv).take(LINE / 4).map(|mv| mv.to_usi());
+        Self {
+            p: number,
+            m: ply.mv.to_usi(),
+            c: ply.time_ms.map(u64::from),
+            l: 0,
+            at: 0,
+            s: ply.score,
+            x: mate.map(|plies| if plies > 0 { plies } else { i32::MAX }),
+            d: None,
+            n: None,
+            v: None,
+            pv: (!ply.pv.is_empty()).then(|| line.collect::<Vec<_>>().join(" ")),
         }
     }
 
@@ -301,6 +323,12 @@ impl Game {
             pruned: row.pruned_at.is_some(),
             ..Self::default()
         }
+    }
+
+    /// The game of a record, without its variations.
+    pub fn of_record(record: &GameRecord, names: [String; 2]) -> Self {
+        let moves = (1..).zip(&record.plies).map(|(number, ply)| Ply::recorded(number, ply)).collect();
+        Self { names, start: record.start.clone(), moves, ..Self::default() }
     }
 
     /// Adds the comments and variations of the record that the game was imported from.

@@ -304,10 +304,14 @@ impl Rooms {
         let name = parted(path).and_then(|(name, _)| percent_decode_str(name).decode_utf8().ok());
         let listed = name.and_then(|name| Some((self.events().get(&*name)?.clone(), name)));
         let (entries, events) = (self.entries.clone(), self.list());
-        let Some((listed, name)) = listed else { return Around { entries, events, ..Around::default() } };
+        let of = |listed: &Listed| listed.room.as_ref()?.site.now(|live| live.games.len());
+        let running = self.orders.is_some().then(|| self.events().values().filter_map(of).sum());
+        let Some((listed, name)) = listed else {
+            return Around { entries, events, running, ..Around::default() };
+        };
         let (state, mood, words) = listed.stage();
         let orders = self.orders.as_ref().map(|draw| draw(&name, state, language)).unwrap_or_default();
-        Around { entries, events, stage: Some((mood, words)), orders }
+        Around { entries, events, stage: Some((mood, words)), orders, running }
     }
 
     /// The pages that an address asks for, with the rest of its path; `None`: the list, or an event that is not here.

@@ -3,7 +3,7 @@
 
 use crate::{
     Site, assets,
-    components::{Icon, Mood, icon, state},
+    components::{Icon, Mood, icon, progress, state},
     refusals::{Refusal, is_read_by_programs, refusal_of},
     visitor::{Theme, Visitor},
 };
@@ -92,7 +92,7 @@ pub(crate) async fn respond(
     let frame = || Frame { around, ..frame() };
     let mut response = next.run(request).await;
     if let Some(page) = response.extensions_mut().remove::<Page>() {
-        return framed(&page, StatusCode::OK, &frame(), visitor);
+        return framed(&page, response.status(), &frame(), visitor);
     }
     match refusal_of(&mut response).await {
         Some(refusal) if for_programs => refusal.in_json(),
@@ -150,6 +150,8 @@ pub(crate) struct Around {
     pub stage: Option<Stage>,
     /// What its owner can order about it, on a desk.
     pub orders: Markup,
+    /// On a desk, the games that are played over all events.
+    pub running: Option<usize>,
 }
 
 /// What surrounds the content of a page.
@@ -331,13 +333,21 @@ fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
 
 /// The navigation of an address with many events; at the foot of a narrow window it is a bar.
 fn side(frame: &Frame, language: Language, place: &str) -> Markup {
-    let Around { entries, events, .. } = &frame.around;
+    let Around { entries, events, running, .. } = &frame.around;
     let place = if frame.places.is_empty() { place } else { events };
     html! {
         nav.side aria-label=(language.pages()) {
             a.brand href="/" { img src=(assets::path("icon.svg")) width="26" height="26" alt=""; span { "Renmei" } }
             @for (path, words, picture) in entries.iter() {
                 a href=(path) aria-current=[(*path == place).then_some("page")] { (icon(*picture)) span { (words(language)) } }
+            }
+            @if let Some(running) = running {
+                @let cores = std::thread::available_parallelism().map_or(1, usize::from);
+                div.meter {
+                    a href="/machine" { (language.this_machine()) }
+                    (progress(language.this_machine(), *running as u64, cores as u64))
+                    (language.machine_meter(*running, cores))
+                }
             }
         }
     }

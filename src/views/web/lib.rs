@@ -11,6 +11,7 @@ pub mod accounts;
 pub mod arbiter;
 mod archive;
 mod assets;
+pub mod board;
 mod catalogue;
 pub mod components;
 mod crowd;

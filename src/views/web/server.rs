@@ -367,7 +367,10 @@ fn serve(
         });
         for (listener, tls) in listeners {
             match TcpListener::from_std(listener) {
-                Ok(listener) => _ = tokio::spawn(accept(listener, tls, door.clone())),
+                Ok(listener) => {
+                    let _fewer_at_once = platform::network::queue_arrivals(&listener);
+                    tokio::spawn(accept(listener, tls, door.clone()));
+                }
                 Err(error) => tracing::error!("no pages: {error}"),
             }
         }

@@ -5,9 +5,10 @@
 //! take seconds: a thread waits for answers only as long as the clock allows, so that `stop` and the time limit are kept
 //! whatever the network does. A batch whose search has ended is finished by its thread, and dropped.
 
-use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
+use super::{Answer, Encoding, Evaluator, EvaluatorError, Question, filled_up};
 use parking_lot::Mutex;
 use std::{
+    iter,
     sync::{
         Arc, Weak,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
@@ -91,21 +92,36 @@ pub struct Desk {
 
 impl Desk {
     /// A desk with as many threads as the evaluator serves at the same time. If it computes on a device of its own, batches are
-    /// formed from the questions of all threads of a search.
+    /// formed from the questions of all threads of a search, and each thread has computed every size once when this returns.
     pub fn new(evaluator: Arc<dyn Evaluator>, threads: usize, own_device: bool) -> Self {
         let ahead = if own_device { AHEAD } else { 0 };
         let (requests, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
+        let (ready, warm) = mpsc::channel();
         let inbox = Arc::new(Mutex::new(inbox));
         let most = if ahead > 0 { evaluator.batch() } else { 0 };
         for _ in 0..threads.max(1) {
             let (evaluator, inbox, end) = (Arc::clone(&evaluator), Arc::clone(&inbox), end.clone());
+            let ready = ready.clone();
             thread::spawn(move || {
                 let _until_it_ends = end;
+                warm_up(&*evaluator, most);
+                drop(ready);
                 serve(&*evaluator, &inbox, most);
             });
         }
+        drop(ready);
+        // Ends when all have dropped their end, also by a panic.
+        let _closed: Result<(), _> = warm.recv();
         Self { evaluator, ahead, requests: Some(requests), ended: Mutex::new(ended), clock: Mutex::default() }
+    }
+}
+
+/// Computes a batch of each size up to `most`. A fault shows at the first evaluation.
+fn warm_up(evaluator: &dyn Evaluator, most: usize) {
+    let next = |&size: &usize| (size < most).then(|| filled_up(size + 1, most));
+    for size in iter::successors((most > 0).then_some(1), next) {
+        let _ = evaluator.forward_only(size);
     }
 }
 
@@ -209,6 +225,7 @@ mod tests {
     /// Writes down the sizes of its batches, and computes none before the gate is open.
     #[derive(Default)]
     struct Gated {
+        warmed: Mutex<Vec<(thread::ThreadId, usize)>>,
         sizes: Mutex<Vec<usize>>,
         open: Mutex<bool>,
         opened: Condvar,
@@ -223,6 +240,11 @@ mod tests {
                 return Err(EvaluatorError::Question("no moves".to_owned()));
             }
             UniformEvaluator::new(8).evaluate(questions)
+        }
+
+        fn forward_only(&self, batch: usize) -> Result<(), EvaluatorError> {
+            self.warmed.lock().push((thread::current().id(), batch));
+            Ok(())
         }
 
         fn batch(&self) -> usize {
@@ -265,6 +287,19 @@ mod tests {
             assert!(answers.iter().all(|answer| answer.priors.len() == usize::from(moves)));
         }
         assert_eq!(*gated.sizes.lock(), [1, 8, 4]);
+    }
+
+    #[test]
+    fn each_thread_of_a_device_has_computed_every_size_before_the_first_question() {
+        let gated = Arc::<Gated>::default();
+        let _desk = Desk::new(Arc::clone(&gated) as Arc<dyn Evaluator>, 2, true);
+        let warmed = gated.warmed.lock();
+        let of = |thread| warmed.iter().filter(move |(one, _)| *one == thread).map(|(_, size)| *size);
+        let (one, other) = (warmed[0].0, warmed.iter().find(|(thread, _)| *thread != warmed[0].0).unwrap().0);
+        for thread in [one, other] {
+            assert_eq!(of(thread).collect::<Vec<_>>(), [1, 2, 4, 8]);
+        }
+        assert_eq!([1, 3, 5, 100, 101].map(|batch| filled_up(batch, 100)), [1, 4, 8, 100, 101]);
     }
 
     #[test]

@@ -111,3 +111,19 @@ fn a_resignation_has_no_label() {
         assert_eq!(labels.label(&position, rsshogi::types::Move::MOVE_RESIGN), None);
     }
 }
+
+#[test]
+fn directional_labels_are_those_of_the_rules_library() {
+    let black = "4k4/1R5B1/2SNL4/9/9/9/9/9/4K4 b RB3G2S2N2L9P 1";
+    let white = "4k4/9/9/9/9/9/4lns2/1b5r1/4K4 w rb3g2s2n2l9p 1";
+    for position in [black, white].map(position) {
+        let mut moves = MoveList::new();
+        generate_legal_all(&position, &mut moves);
+        assert!(moves.iter().any(|mv| mv.is_promotion()) && moves.iter().any(|mv| mv.is_drop()));
+        for &mv in moves.iter() {
+            let known = MoveLabel::from_move(mv, position.turn()).map(MoveLabel::raw);
+            assert_eq!(Labels::Directional.label(&position, mv), known, "{}", mv.to_usi());
+        }
+        assert_eq!(Labels::Directional.label(&position, Move::MOVE_NONE), None);
+    }
+}

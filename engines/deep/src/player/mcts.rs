@@ -5,24 +5,22 @@ use crate::{
     evaluator::{Evaluator, EvaluatorError},
     search::{Outcome, Progress, Proven, RootMove, Searcher, Task},
     time::{Plan, Reason, Savings},
-    time_model::Model,
-    usi::options::{self, SHIPPED},
+    usi::options,
 };
 use rsshogi::types::Move;
-use std::{path::Path, sync::Arc, time::Duration};
-use usi_shell::{BestMove, Info, NotReady, Options, SplitMix64};
+use std::{sync::Arc, time::Duration};
+use usi_shell::{BestMove, Info, SplitMix64};
 
 pub(super) struct MctsPlayer {
     searcher: Searcher,
     batch: usize,
-    model: Option<Model>,
     savings: Savings,
 }
 
 impl MctsPlayer {
     pub(super) fn new(evaluator: Arc<dyn Evaluator>, memory: usize) -> Self {
         let batch = evaluator.batch();
-        Self { searcher: Searcher::new(evaluator, memory), batch, model: None, savings: Savings::default() }
+        Self { searcher: Searcher::new(evaluator, memory), batch, savings: Savings::default() }
     }
 
     fn task(&self, turn: &Turn<'_>) -> Task {
@@ -43,9 +41,9 @@ impl MctsPlayer {
         }
     }
 
-    fn search(&mut self, turn: &Turn<'_>) -> Result<(Outcome, Option<Reason>), EvaluatorError> {
+    fn search(&mut self, turn: &Turn<'_>) -> Result<Outcome, EvaluatorError> {
         let task = self.task(turn);
-        let plan = plan(self.model.as_ref(), &self.savings, turn);
+        let plan = plan(&self.savings, turn);
         let (mut reported, mut reason) = (Duration::ZERO, None);
         let outcome = self.searcher.think(turn.game, &task, &mut |progress| {
             if progress.elapsed >= reported + REPORT_INTERVAL {
@@ -60,40 +58,26 @@ impl MctsPlayer {
             let base = plan.base(&spending);
             self.savings.note(spending.spent, base);
         }
-        Ok((outcome, reason))
+        Ok(outcome)
     }
 }
 
 impl Player for MctsPlayer {
-    fn ready(&mut self, options: &Options) -> Result<(), NotReady> {
-        let file = Some(options.text("ModelFile")).filter(|&file| file != SHIPPED);
-        self.model = Some(Model::load(file.map(Path::new))?);
-        Ok(())
-    }
-
     fn new_game(&mut self) {
         self.searcher.new_game();
         self.savings = Savings::default();
     }
 
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
-        let (outcome, reason) = self.search(turn)?;
+        let outcome = self.search(turn)?;
         report(&outcome.progress, turn.options().number("MultiPV"), turn);
-        if let Some(Reason::Settled(change)) = reason {
-            turn.out.say(format_args!("settled: the best move changes with probability {change:.3}"));
-        }
         Ok(answer(&outcome, turn, rng))
     }
 }
 
-fn plan<'a>(model: Option<&'a Model>, savings: &Savings, turn: &Turn<'_>) -> Plan<'a> {
-    let options = turn.options();
-    Plan {
-        model: model.filter(|_| options.check("StoppingModel")),
-        change: options.spin("ChangeProbability") as f64 / 100.0,
-        factor: if options.check("SpendSaved") { savings.factor() } else { 1.0 },
-        playouts: playouts(turn),
-    }
+fn plan(savings: &Savings, turn: &Turn<'_>) -> Plan {
+    let factor = if turn.options().check("SpendSaved") { savings.factor() } else { 1.0 };
+    Plan { factor, playouts: playouts(turn) }
 }
 
 /// The limit of playouts of this search.

@@ -76,7 +76,6 @@ fn answer(name: &'static str, network: &Arc<Stuck>, clock: Clock, end: impl FnOn
     thread::spawn(move || {
         desk.attend(&search.clock);
         let mut player = create(name, desk, 16 << 20);
-        player.ready(&search.options).unwrap();
         let (game, out) = (Game::startpos(), Output::new(Box::new(std::io::sink())));
         let turn = Turn { game: &game, search: &search, out: &out };
         let best = player.think(&turn, &mut SplitMix64::new(1)).unwrap();

@@ -3,6 +3,7 @@
 use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{HashMap, VecDeque},
+    hash::{BuildHasherDefault, Hasher},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -28,9 +29,31 @@ pub struct Cache {
     most: usize,
 }
 
+/// The key of a position is a hash already.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.write_u64(u64::from_ne_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = self.0.rotate_left(32) ^ word;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 #[derive(Debug, Default)]
 struct Shard {
-    known: HashMap<ZobristKey, Known>,
+    known: HashMap<ZobristKey, Known, BuildHasherDefault<KeyHasher>>,
     order: VecDeque<ZobristKey>,
     bytes: usize,
 }

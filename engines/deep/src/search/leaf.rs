@@ -95,7 +95,8 @@ pub fn cache_key(position: &Position, seen: u8) -> ZobristKey {
 /// last.
 pub fn known(moves: &[Move], priors: &[f32], value: f32) -> Known {
     let scale = f32::from(u16::MAX);
-    let prior = |prior: &f32| (prior * scale).round().clamp(1.0, scale) as u16;
+    // To the nearest: exact in 64 bits, and without a call of a library.
+    let prior = |prior: &f32| ((f64::from(prior * scale) + 0.5) as u16).max(1);
     // Equal priors keep the order of the moves: their numbers are the lower halves of what is sorted.
     let mut order: Vec<u32> = priors
         .iter()

@@ -50,7 +50,10 @@ fn mates_after(position: &mut Position, check: Move32) -> bool {
     position.apply_move32(check);
     let mut answers = Move32List::new();
     generate_legal_all_move32(position, &mut answers);
-    let mates = answers.iter().all(|&answer| {
+    // To capture the piece that checks is the answer that most often ends the attack.
+    let takes = |answer: &&Move32| answer.to_sq() == check.to_sq();
+    let first = answers.iter().filter(takes).chain(answers.iter().filter(|answer| !takes(answer)));
+    let mates = first.copied().all(|answer| {
         position.apply_move32(answer);
         let mates = solve_mate_in_one_in_place(position).is_some();
         back(position, answer);

@@ -47,7 +47,8 @@ impl Weights {
         // Unvisited moves are sorted by prior, so only the first of them can be the best.
         tree.each_edge(node, node.touched() + 1, |number, edge, child| {
             let prior = edge.prior();
-            let known = match child {
+            let known = child.map(|child| (child.tally(), tree.proof(child)));
+            let known = match known {
                 Some((_, Some(proof))) if proof.result != Proven::Draw => return,
                 Some((tally, Some(_))) => {
                     Some((self.draw, (tally.visits + tally.pending * self.virtual_loss) as f32))

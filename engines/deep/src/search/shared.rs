@@ -35,7 +35,8 @@ pub struct Counts {
     pub collisions: AtomicU64,
     /// Length of the longest path in plies.
     pub deepest: AtomicU32,
-    left: AtomicU64,
+    /// Playouts that may still begin, if they are limited.
+    left: Option<AtomicU64>,
 }
 
 impl Counts {
@@ -46,18 +47,29 @@ impl Counts {
             evaluations: AtomicU64::new(0),
             collisions: AtomicU64::new(0),
             deepest: AtomicU32::new(0),
-            left: AtomicU64::new(playouts.unwrap_or(u64::MAX)),
+            left: playouts.map(AtomicU64::new),
         }
     }
 
-    /// Takes one playout from the limit; returns false if none is left.
+    /// Takes one playout from the limit; returns false if none is left. Without a limit nothing is written: every thread
+    /// would wait for the cache line.
     pub fn begin_playout(&self) -> bool {
-        self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
+        let take = |left: &AtomicU64| left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+        self.left.as_ref().is_none_or(take)
     }
 
     /// Returns a playout that was abandoned.
     pub fn call_off_playout(&self) {
-        self.left.fetch_add(1, Relaxed);
+        self.left.iter().for_each(|left| {
+            left.fetch_add(1, Relaxed);
+        });
+    }
+
+    /// Notes the length of a path, which is rarely the longest.
+    pub fn note_depth(&self, plies: u32) {
+        if plies > self.deepest.load(Relaxed) {
+            self.deepest.fetch_max(plies, Relaxed);
+        }
     }
 }
 

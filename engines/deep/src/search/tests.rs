@@ -434,3 +434,62 @@ fn threads_that_share_a_device_leave_the_tree_whole() {
     let root = root_of(&mut searcher, &game);
     assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
 }
+
+/// Priors and values by a hash of what it is asked: positions differ as with a network.
+struct Hashed;
+
+impl Evaluator for Hashed {
+    fn evaluate(&self, questions: &[Question]) -> Result<Vec<Answer>, EvaluatorError> {
+        let mixed = |hash: u64, part: u64| (hash ^ part).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
+        let share = |hash: u64| (hash >> 40) as f32 / (1 << 24) as f32;
+        let answer = |question: &Question| {
+            let seed = question.planes.0.iter().fold(1, |hash, &byte| mixed(hash, u64::from(byte)));
+            let weights =
+                question.labels.iter().map(|&label| share(mixed(mixed(seed, u64::from(label)), 5)).powi(6));
+            let weights: Vec<f32> = weights.collect();
+            let sum: f32 = weights.iter().sum();
+            let priors = weights.iter().map(|weight| weight / sum).collect();
+            Answer { priors, value: 0.3 + 0.4 * share(mixed(seed, 77)) }
+        };
+        Ok(questions.iter().map(answer).collect())
+    }
+
+    fn batch(&self) -> usize {
+        16
+    }
+
+    fn encoding(&self) -> Encoding {
+        UniformEvaluator::new(16).encoding()
+    }
+
+    fn kind(&self) -> &str {
+        "hashed"
+    }
+}
+
+/// What a change for speed alone must leave as it is.
+#[test]
+fn a_search_on_one_thread_visits_what_it_always_has() {
+    let positions: Vec<&str> = include_str!("../../../../kifu/bench.sfen").lines().collect();
+    let found = [(3, 0), (33, 1), (66, 3), (99, 3)].map(|(nth, leaf_mate)| {
+        let mut searcher = Searcher::new(Arc::new(Hashed), 64 << 20);
+        let task = Task { leaf_mate, ..plain(4_000) };
+        let first = think(&mut searcher, &game(&format!("sfen {}", positions[nth])), &task).progress;
+        let best = &first.moves[0];
+        format!(
+            "{} {} of {}, {} asked, {} deep",
+            best.mv.to_usi(),
+            best.visits,
+            first.visits,
+            first.evaluations,
+            first.deepest
+        )
+    });
+    let always = [
+        "L*1c 546 of 4000, 3993 asked, 7 deep",
+        "B*8g 328 of 4000, 3991 asked, 7 deep",
+        "7a8b 727 of 4000, 3985 asked, 7 deep",
+        "B*7b 338 of 4000, 3992 asked, 7 deep",
+    ];
+    assert_eq!(found, always);
+}

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, mem, sync::atomic::Ordering::Relaxed, thread, t
 
 use rsshogi::{
     board::{Position, zobrist::ZobristKey},
-    types::{Move, Move32},
+    types::{Color, Move, Move32},
 };
 use usi_shell::{Game, Path};
 
@@ -48,9 +48,14 @@ enum Reached {
 pub struct Worker<'a> {
     shared: &'a Shared<'a>,
     evaluator: LeafEvaluator<'a>,
+    /// The side to move at the root.
+    side: Color,
+    /// The nodes of the descent, and the moves between them.
+    path: Vec<u32>,
+    moves: Vec<Move>,
+    /// The board, which stays at the last leaf: the next descent often shares its first moves.
     position: Position,
     line: Path,
-    path: Vec<u32>,
     played: Vec<Move32>,
     leaves: Vec<Leaf>,
     /// Batches at the evaluator, the oldest first. The virtual loss of their leaves stays.
@@ -74,9 +79,11 @@ impl<'a> Worker<'a> {
         Self {
             shared,
             evaluator,
+            side: position.turn(),
+            path: Vec::new(),
+            moves: Vec::new(),
             position,
             line,
-            path: Vec::new(),
             played: Vec::new(),
             leaves: Vec::new(),
             out: VecDeque::new(),
@@ -182,9 +189,9 @@ impl<'a> Worker<'a> {
     /// Descends by PUCT to a leaf.
     fn descend(&mut self) -> Reached {
         self.path.clear();
-        self.line.rewind();
+        self.moves.clear();
         let reached = self.walk();
-        self.shared.counts.deepest.fetch_max(self.played.len() as u32, Relaxed);
+        self.shared.counts.note_depth(self.moves.len() as u32);
         match reached {
             Reached::Leaf | Reached::Known => {}
             Reached::Collision => {
@@ -193,15 +200,13 @@ impl<'a> Worker<'a> {
             }
             Reached::Full | Reached::RootProven => leave(self.shared.tree, &self.path),
         }
-        while let Some(mv) = self.played.pop() {
-            super::mate::back(&mut self.position, mv);
-        }
         reached
     }
 
+    /// Chooses moves by the tree alone; the board follows only to a leaf that is to be evaluated.
     fn walk(&mut self) -> Reached {
-        let tree = self.shared.tree;
-        let mut index = self.shared.root;
+        let (tree, terms) = (self.shared.tree, &self.shared.task.terms);
+        let (mut index, mut side) = (self.shared.root, self.side);
         loop {
             let node = tree.node(index);
             self.path.push(index);
@@ -212,27 +217,38 @@ impl<'a> Worker<'a> {
                 return Reached::Known;
             }
             match node.stage() {
-                Stage::Fresh if node.claim() => return self.evaluate_leaf(node),
+                Stage::Fresh if node.claim() => {
+                    self.follow();
+                    return self.evaluate_leaf(node);
+                }
                 Stage::Fresh | Stage::Claimed => return Reached::Collision,
                 Stage::Grown(_) => {}
             }
-            let draw = self.shared.task.terms.draw_value(self.position.turn());
-            let weights = Weights::new(&self.shared.task.constants, draw, at_root);
+            let weights = Weights::new(&self.shared.task.constants, terms.draw_value(side), at_root);
             let Some(number) = weights.choose(tree, node) else {
                 tree.conclude(node);
                 return if at_root { Reached::RootProven } else { Reached::Collision };
             };
             let Some((mv, child)) = tree.child(node, number) else { return Reached::Full };
-            self.play(mv);
-            index = child;
+            self.moves.push(mv);
+            (index, side) = (child, side.flip());
         }
     }
 
-    fn play(&mut self, mv: Move) {
-        let mv = self.position.move32_from_move(mv);
-        self.position.apply_move32(mv);
-        self.played.push(mv);
-        self.line.push(&self.position);
+    /// Brings the board from the last leaf to the end of the path.
+    fn follow(&mut self) {
+        let same = self.moves.iter().zip(&self.played).take_while(|(mv, played)| **mv == played.to_move());
+        let same = same.count();
+        for mv in self.played.drain(same..).rev() {
+            super::mate::back(&mut self.position, mv);
+            self.line.pop();
+        }
+        for &mv in &self.moves[same..] {
+            let mv = self.position.move32_from_move(mv);
+            self.position.apply_move32(mv);
+            self.played.push(mv);
+            self.line.push(&self.position);
+        }
     }
 
     /// Evaluates a claimed leaf by rules, mate search and cache.
@@ -269,7 +285,9 @@ impl<'a> Worker<'a> {
     /// Expands the last node of the path, which is claimed, and backs up its value. Returns whether there was
     /// room.
     fn expand(&self, known: &Known) -> bool {
-        expand(self.shared, &self.path, known)
+        let has_room = expand(self.shared.tree, &self.path, known);
+        self.shared.counts.playouts.fetch_add(u64::from(has_room), Relaxed);
+        has_room
     }
 
     /// Hands the batch to the evaluator.
@@ -309,15 +327,20 @@ impl<'a> Worker<'a> {
     }
 
     fn absorb(&mut self, leaves: Vec<Leaf>, answers: &[Answer]) {
-        self.shared.counts.evaluations.fetch_add(answers.len() as u64, Relaxed);
+        let mut playouts = 0;
         for (leaf, answer) in leaves.into_iter().zip(answers) {
             let known = leaf::known(&leaf.moves, &answer.priors, answer.value);
             self.shared.cache.keep(leaf.key, &known);
-            if !expand(self.shared, &leaf.path, &known) {
+            if expand(self.shared.tree, &leaf.path, &known) {
+                playouts += 1;
+            } else {
                 call_off(self.shared, &leaf.path);
                 self.shared.pause();
             }
         }
+        // Once a batch, because all threads wait for the cache line.
+        self.shared.counts.evaluations.fetch_add(answers.len() as u64, Relaxed);
+        self.shared.counts.playouts.fetch_add(playouts, Relaxed);
     }
 
     /// Abandons the leaves of a batch.
@@ -338,8 +361,9 @@ impl<'a> Worker<'a> {
             Proven::Loss(_) => Ending { win: 1.0, draw: 0.0 },
             Proven::Draw => Ending { win: 0.0, draw: 1.0 },
         };
-        back_up(self.shared, &self.path, ending);
         let tree = self.shared.tree;
+        back_up(tree, &self.path, ending);
+        self.shared.counts.playouts.fetch_add(1, Relaxed);
         if let Some(&last) = self.path.last() {
             tree.prove(tree.node(last), proof);
         }
@@ -348,24 +372,23 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn expand(shared: &Shared<'_>, path: &[u32], known: &Known) -> bool {
+fn expand(tree: &Tree, path: &[u32], known: &Known) -> bool {
     let Some(&last) = path.last() else { return true };
-    let node = shared.tree.node(last);
-    if !shared.tree.grow(node, &known.moves) {
+    let node = tree.node(last);
+    if !tree.grow(node, &known.moves) {
         node.release();
         return false;
     }
-    back_up(shared, path, Ending { win: 1.0 - f64::from(known.value), draw: 0.0 });
+    back_up(tree, path, Ending { win: 1.0 - f64::from(known.value), draw: 0.0 });
     true
 }
 
 /// Backs up the result of a playout; `ending` is for the player who made the last move of the path.
-fn back_up(shared: &Shared<'_>, path: &[u32], mut ending: Ending) {
+fn back_up(tree: &Tree, path: &[u32], mut ending: Ending) {
     for &index in path.iter().rev() {
-        shared.tree.node(index).count(ending);
+        tree.node(index).count(ending);
         ending = ending.turned();
     }
-    shared.counts.playouts.fetch_add(1, Relaxed);
 }
 
 fn leave(tree: &Tree, path: &[u32]) {

@@ -8,8 +8,8 @@ use opening_book::Openings;
 use std::{path::Path, thread};
 use usi_shell::{OptionSpec, Options};
 
-/// The value of `Network` for the embedded network, and of `ModelFile` for the embedded model.
-pub(crate) const SHIPPED: &str = "default";
+/// The value of `Network` for the embedded network.
+const SHIPPED: &str = "default";
 
 /// Threads that own a GPU: while one batch is computed, the next is formed, and the answers of the last are read.
 const OWNERS: usize = 3;
@@ -47,9 +47,6 @@ pub(crate) fn declare() -> Vec<OptionSpec> {
         OptionSpec::spin("BackupTemperature", 300, 1..=100_000),
         OptionSpec::spin("PolicyWeight", 1000, 0..=100_000),
         OptionSpec::spin("PolicyCut", 20, 0..=1000),
-        OptionSpec::check("StoppingModel", true),
-        OptionSpec::filename("ModelFile", SHIPPED),
-        OptionSpec::spin("ChangeProbability", 5, 0..=100),
         OptionSpec::check("SpendSaved", true),
         OptionSpec::spin("DrawValueBlack", 500, 0..=1000),
         OptionSpec::spin("DrawValueWhite", 500, 0..=1000),

@@ -323,11 +323,11 @@ fn licences_of_all(licences: &Licences, engines: &[EnginePlan]) -> Vec<Arc<str>>
     needed
 }
 
-/// Refuses an event two of whose engines can never play each other. One that was replaced plays no more.
+/// Refuses an event two of whose engines can never play each other. One that was replaced or withdrawn plays no more.
 fn refuse_hopeless(licences: &Licences, plan: &Plan) -> Result<(), Failure> {
     for (name, _) in licences.iter().filter(|(_, count)| *count < 2) {
         let needs = |engine: &&EnginePlan| {
-            !plan.is_replaced(engine) && licences_of(licences, engine).iter().any(|needed| **needed == **name)
+            !plan.has_left(engine) && licences_of(licences, engine).iter().any(|needed| **needed == **name)
         };
         let users: Vec<&str> = plan.engines.iter().filter(needs).map(|engine| engine.name.as_str()).collect();
         if let [one, other, ..] = users[..] {

@@ -55,7 +55,23 @@ settings! {
          an address; moves and results are always kept";
 }
 
+/// Open files of a host beside those of connections: the database, records, screens, and four for each engine.
+const OTHER_FILES: u64 = 256;
+
 impl Limits {
+    /// Open files that a host with so many connections needs, and those kept for returning players.
+    pub fn files(connections: usize) -> u64 {
+        let connections = u64::try_from(connections).unwrap_or(u64::MAX);
+        connections.saturating_add(connections / 16 + OTHER_FILES)
+    }
+
+    /// Connections for which so many open files are enough.
+    pub fn connections_within(files: u64) -> usize {
+        // A few connections are better than none, and leave as many files as there are.
+        let left = files.saturating_sub(OTHER_FILES).max(files / 2);
+        usize::try_from(left / 17 * 16).unwrap_or(usize::MAX).max(1)
+    }
+
     /// Games at once in which players of one address play: by default two fifths of its connections, so that a room
     /// full of players is never refused, and some connections are left over.
     pub fn games_at_once(&self) -> usize {

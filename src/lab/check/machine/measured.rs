@@ -2,6 +2,7 @@
 
 use super::{BUSY, COMMIT, FILES, LATE, MEMORY, READING, ROOM, gibibytes, unknown};
 use crate::{Row, report::text};
+use plan::serve::Limits;
 use platform::{account, cores, disk, usage};
 use referee::number::number;
 use std::{
@@ -205,9 +206,11 @@ fn commit(place: &Path, took: io::Result<Vec<Duration>>) -> Row {
 }
 
 fn open_files(files: u64) -> Row {
-    match files < FILES {
-        false => Row::pass("open files", format!("{files} allowed")),
-        true => Row::warn("open files", format!("{files} allowed"))
+    let seen =
+        format!("{files} allowed: room for {} connections of a host", Limits::connections_within(files));
+    match files < Limits::files(Limits::default().connections) {
+        false => Row::pass("open files", seen),
+        true => Row::warn("open files", seen)
             .advising("a host has room for fewer connections: `ulimit -Hn 65536`, or LimitNOFILE= in a unit"),
     }
 }

@@ -74,6 +74,21 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Withdraws the engines that the file says play no more.
+    pub(crate) fn withdraw_by_file(&mut self) {
+        let (plan, operations, by) = (self.plan.clone(), self.operations.clone(), own_name());
+        let withdrawn = (0..).map(PlayerId).zip(&plan.engines).filter(|(_, engine)| engine.withdrawn);
+        for (player, EnginePlan { name, .. }) in withdrawn {
+            if self.agenda.standings.arbitration().has_withdrawn(player) {
+                continue;
+            }
+            let (stage, round) = self.bench().last_paired();
+            let action = Action::Withdrawn { player, name: name.clone(), stage, round, holds: true };
+            let happened = |entry| self.happened(entry);
+            operations.record_by(&by, "in the file of the event", None, action, happened);
+        }
+    }
+
     /// Records that an engine of the plan has joined, in one transaction with what it is.
     pub(super) fn join(
         &mut self,

@@ -177,6 +177,20 @@ fn a_dropped_player_comes_back_to_a_host_that_is_full() {
 }
 
 #[test]
+fn who_finds_no_place_and_who_logs_in_too_late_are_told_why() {
+    let mut config = ServeConfig::default();
+    config.limits.connections_per_address = 1;
+    let host = Host::start(config);
+    let (mut silent, mut second) = (host.connect(), host.connect());
+    second.say("LOGIN kuma t-600-10,x");
+    second.hears(&["##[ERROR] 1 connections have come from your address, and there may be no more at once"]);
+    assert_eq!(second.line(), None);
+    host.passes(Duration::from_secs(60));
+    silent.hears(&["##[ERROR] no login came within 60 s"]);
+    assert_eq!(silent.line(), None);
+}
+
+#[test]
 fn an_address_that_guesses_is_locked_out_and_no_other() {
     let host = with_accounts(ServeConfig::default(), &["late"]);
     for _ in 0..10 {

@@ -3,11 +3,23 @@
 //!
 //! Costs are compared criterion by criterion, the first criterion first: they form an ordered group, which is all the
 //! algorithm asks of them, and no weights are needed to make one criterion outweigh the next.
+//!
+//! The work grows with the cube of the vertices. A large field is matched in windows of neighbours instead, each of them
+//! exactly.
 
-use std::ops::{Add, Sub};
+use std::{
+    cmp::Reverse,
+    ops::{Add, Sub},
+};
 
 /// Number of criteria of a cost.
 const CRITERIA: usize = 7;
+/// The first criteria: what a pair should not be at all, wherever a partner for it has to come from.
+const RULES: usize = 4;
+/// Most players who are matched exactly as a whole.
+const EXACT: usize = 200;
+/// Pairs in a row without a better partner anywhere in the field after which none is sought for the others.
+const PATIENCE: usize = 32;
 
 /// A cost: criteria by falling importance, each of them added up over the matching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,11 +45,82 @@ impl Cost {
     }
 }
 
-/// The partner of each of `vertices` vertices (an even number) in the perfect matching with the least sum of costs.
+/// The partner of each player, by the least sum of costs; with an odd number, the vertex after the last player is the bye.
 /// Costs must not be negative; `cost` is called with the lower vertex first.
-pub(super) fn least_cost(vertices: usize, cost: impl Fn(usize, usize) -> Cost) -> Vec<usize> {
+///
+/// `order` has the players so that good partners are near. More than [`EXACT`] of them are matched in windows of so many
+/// neighbours: each window exactly, then those that lie halfway between. What breaks a rule after that exchanges partners
+/// with any pair of the field.
+pub(super) fn partners(
+    mut order: Vec<usize>,
+    window: usize,
+    cost: impl Fn(usize, usize) -> Cost,
+) -> Vec<usize> {
+    let players = order.len();
+    if players <= EXACT {
+        return least_cost(players.next_multiple_of(2), cost);
+    }
+    if !players.is_multiple_of(2) {
+        let sits_out = (0..players).min_by_key(|&at| cost(order[at], players)).unwrap_or(0);
+        order.insert(sits_out, players);
+    }
+    let cost = |[one, other]: [usize; 2]| cost(one.min(other), one.max(other));
+    let mut places = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(&vertex, place)| places[vertex] = place);
+    let mut pairs: Vec<[usize; 2]> = order.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+    for begin in [0, window / 4] {
+        pairs.sort_by_key(|&[one, other]| places[one] + places[other]);
+        pairs[begin..].chunks_mut(window / 2).for_each(|pairs| match_exactly(pairs, &cost));
+    }
+    exchange(&mut pairs, &cost);
+    let mut mate = places;
+    pairs.iter().for_each(|&[one, other]| (mate[one], mate[other]) = (other, one));
+    mate
+}
+
+/// Matches the vertices of some pairs anew.
+fn match_exactly(pairs: &mut [[usize; 2]], cost: &impl Fn([usize; 2]) -> Cost) {
+    let vertices = pairs.as_flattened().to_vec();
+    let mate = least_cost(vertices.len(), |one, other| cost([vertices[one], vertices[other]]));
+    let matched = mate.iter().enumerate().filter(|(one, other)| one < other);
+    pairs.iter_mut().zip(matched).for_each(|(pair, (one, &other))| *pair = [vertices[one], vertices[other]]);
+}
+
+/// Lets pairs that break a rule exchange partners with the pair with which that costs least, the worst pair first.
+fn exchange(pairs: &mut [[usize; 2]], cost: &impl Fn([usize; 2]) -> Cost) {
+    let breaks_rule = |cost: &Cost| cost.0[..RULES] != [0; RULES];
+    let mut costs: Vec<Cost> = pairs.iter().map(|&pair| cost(pair)).collect();
+    let mut broken: Vec<usize> = (0..pairs.len()).filter(|&at| breaks_rule(&costs[at])).collect();
+    broken.sort_by_key(|&at| Reverse(costs[at]));
+    let mut in_vain = 0;
+    for at in broken {
+        let [a, b] = pairs[at];
+        let ways = (0..pairs.len()).filter(|&other| other != at).flat_map(|other| {
+            let [c, d] = pairs[other];
+            [[[a, c], [b, d]], [[a, d], [b, c]]].map(|way| (other, way))
+        });
+        let change =
+            |(other, [one, two]): &(usize, [_; 2])| cost(*one) + cost(*two) - costs[at] - costs[*other];
+        let best = ways.map(|way| (change(&way), way)).min();
+        match best.filter(|(change, _)| breaks_rule(&costs[at]) && *change < Cost::default()) {
+            Some((_, (other, way))) => {
+                [pairs[at], pairs[other]] = way;
+                [costs[at], costs[other]] = way.map(cost);
+                in_vain = 0;
+            }
+            None => in_vain += 1,
+        }
+        if in_vain == PATIENCE {
+            break;
+        }
+    }
+}
+
+/// The partner of each of `vertices` vertices (an even number) in the perfect matching with the least sum of costs.
+fn least_cost(vertices: usize, cost: impl Fn(usize, usize) -> Cost) -> Vec<usize> {
     let mut matcher = Matcher::new(vertices, cost);
-    for _ in 0..vertices / 2 {
+    let found = matcher.begin();
+    for _ in found..vertices / 2 {
         matcher.add_edge();
     }
     matcher.mate.into_iter().flatten().collect()
@@ -78,7 +161,7 @@ enum Step {
 
 struct Matcher {
     vertices: usize,
-    /// Twice the costs, so that all dual values stay whole.
+    /// Four times the costs, so that all dual values stay whole.
     costs: Vec<Cost>,
     mate: Vec<Option<usize>>,
     /// Vertices, then blossoms.
@@ -87,15 +170,18 @@ struct Matcher {
     top: Vec<usize>,
     /// The sum of the dual values of a vertex and of all blossoms around it.
     height: Vec<Cost>,
+    /// For each vertex, of the outer vertices in other nodes the one with the least slack. It stays so while dual values
+    /// change, because the heights of all outer vertices change alike.
+    nearest: Vec<Option<usize>>,
 }
 
 impl Matcher {
     fn new(vertices: usize, cost: impl Fn(usize, usize) -> Cost) -> Self {
-        let doubled = |at: usize| {
+        let fourfold = |at: usize| {
             let (from, to) = (at / vertices, at % vertices);
             // A vertex has no edge to itself.
             let cost = if from == to { Cost::default() } else { cost(from.min(to), from.max(to)) };
-            cost + cost
+            Cost(cost.0.map(|part| 4 * part))
         };
         let vertex = |base| Node {
             label: Label::Free,
@@ -106,12 +192,42 @@ impl Matcher {
         };
         Self {
             vertices,
-            costs: (0..vertices * vertices).map(doubled).collect(),
+            costs: (0..vertices * vertices).map(fourfold).collect(),
             mate: vec![None; vertices],
             nodes: (0..vertices).map(vertex).collect(),
             top: (0..vertices).collect(),
             height: vec![Cost::default(); vertices],
+            nearest: vec![None; vertices],
         }
+    }
+
+    fn slack(&self, from: usize, to: usize) -> Cost {
+        self.costs[from * self.vertices + to] - self.height[from] - self.height[to]
+    }
+
+    /// Raises vertices until their edges are tight, and matches those whose edge leads to one without a partner; most
+    /// vertices need no tree. Returns the number of edges.
+    fn begin(&mut self) -> usize {
+        let all = 0..self.vertices;
+        let others = |from: usize| all.clone().filter(move |&to| to != from);
+        let least = |from| others(from).map(|to| self.slack(from, to)).min().unwrap_or_default().half();
+        self.height = all.clone().map(least).collect();
+        let mut edges = 0;
+        for from in all.clone() {
+            // Of equal edges the longest: in a Swiss the upper half is to meet the lower one.
+            let edges_of =
+                others(from).map(|to| (self.slack(from, to), self.mate[to].is_some(), Reverse(to)));
+            let Some((slack, is_matched, Reverse(to))) = edges_of.min().filter(|_| self.mate[from].is_none())
+            else {
+                continue;
+            };
+            self.height[from] = self.height[from] + slack;
+            if !is_matched {
+                (self.mate[from], self.mate[to]) = (Some(to), Some(from));
+                edges += 1;
+            }
+        }
+        edges
     }
 
     /// Grows trees from all unmatched vertices until two of them meet, and adds an edge to the matching.
@@ -120,6 +236,12 @@ impl Matcher {
             let top = self.top[at];
             let unmatched = self.mate[self.nodes[top].base].is_none();
             self.nodes[top].label = if unmatched { Label::Outer } else { Label::Free };
+        }
+        self.nearest.fill(None);
+        for at in 0..self.vertices {
+            if self.label(at) == Label::Outer {
+                self.reach(at);
+            }
         }
         while let Some((shift, step)) = self.next_step() {
             self.shift(shift);
@@ -136,6 +258,26 @@ impl Matcher {
 
     fn label(&self, vertex: usize) -> Label {
         self.nodes[self.top[vertex]].label
+    }
+
+    /// Takes in that a vertex became outer.
+    fn reach(&mut self, from: usize) {
+        for to in 0..self.vertices {
+            let is_nearer = |near| self.slack(from, to) < self.slack(near, to);
+            if self.top[to] != self.top[from] && self.nearest[to].is_none_or(is_nearer) {
+                self.nearest[to] = Some(from);
+            }
+        }
+    }
+
+    /// Makes a node outer.
+    fn make_outer(&mut self, node: usize) {
+        self.nodes[node].label = Label::Outer;
+        for vertex in 0..self.vertices {
+            if self.top[vertex] == node {
+                self.reach(vertex);
+            }
+        }
     }
 
     /// The outermost blossoms.
@@ -161,17 +303,15 @@ impl Matcher {
                 return best;
             }
         }
-        for from in (0..self.vertices).filter(|&from| self.label(from) == Label::Outer) {
-            for to in (0..self.vertices).filter(|&to| self.top[to] != self.top[from]) {
-                let slack = self.costs[from * self.vertices + to] - self.height[from] - self.height[to];
-                let shift = match self.label(to) {
-                    Label::Free => slack,
-                    Label::Outer => slack.half(),
-                    Label::Inner(_) => continue,
-                };
-                if offer(shift, Step::Tight((from, to))) {
-                    return best;
-                }
+        for to in 0..self.vertices {
+            let Some(from) = self.nearest[to] else { continue };
+            let shift = match self.label(to) {
+                Label::Free => self.slack(from, to),
+                Label::Outer => self.slack(from, to).half(),
+                Label::Inner(_) => continue,
+            };
+            if offer(shift, Step::Tight((from, to))) {
+                return best;
             }
         }
         best
@@ -203,8 +343,7 @@ impl Matcher {
         let inner = self.top[to];
         self.nodes[inner].label = Label::Inner((from, to));
         if let Some(mate) = self.mate[self.nodes[inner].base] {
-            let outer = self.top[mate];
-            self.nodes[outer].label = Label::Outer;
+            self.make_outer(self.top[mate]);
         }
     }
 
@@ -252,10 +391,20 @@ impl Matcher {
             children.push(node);
             links.push(link);
         }
-        let blossom = self.nodes.len();
-        self.top.iter_mut().filter(|top| children.contains(top)).for_each(|top| *top = blossom);
-        let base = self.nodes[ancestor].base;
+        let (blossom, base) = (self.nodes.len(), self.nodes[ancestor].base);
+        let inside: Vec<usize> = (0..self.vertices).filter(|&at| children.contains(&self.top[at])).collect();
+        let were_inner: Vec<usize> =
+            inside.iter().copied().filter(|&at| self.label(at) != Label::Outer).collect();
         self.nodes.push(Node { label: Label::Outer, base, children, links, dual: Cost::default() });
+        inside.iter().for_each(|&at| self.top[at] = blossom);
+        were_inner.into_iter().for_each(|at| self.reach(at));
+        for at in inside {
+            if self.nearest[at].is_some_and(|near| self.top[near] == blossom) {
+                let outside = (0..self.vertices).filter(|&from| self.top[from] != blossom);
+                let outer = outside.filter(|&from| self.label(from) == Label::Outer);
+                self.nearest[at] = outer.min_by_key(|&from| self.slack(from, at));
+            }
+        }
     }
 
     /// Expands an inner blossom; the children on the path of the tree stay in the tree.
@@ -278,7 +427,7 @@ impl Matcher {
                 break;
             }
             let outer = if forward { at + 1 } else { at - 1 };
-            self.nodes[children[outer]].label = Label::Outer;
+            self.make_outer(children[outer]);
             (at, reached_by) = match forward {
                 true => ((outer + 1) % size, links[outer]),
                 false => (outer - 1, (links[outer - 1].1, links[outer - 1].0)),
@@ -383,6 +532,47 @@ mod tests {
 
     #[test]
     fn no_vertices_have_an_empty_matching() {
-        assert!(least_cost(0, |_, _| Cost::default()).is_empty());
+        assert!(partners(vec![], 32, |_, _| Cost::default()).is_empty());
+    }
+
+    /// Players on a line, who must not meet their neighbour.
+    fn on_a_line(one: usize, other: usize) -> Cost {
+        let place = |at: usize| (at as i64 * 7919 % 1000).pow(2);
+        Cost([0, 0, i64::from(one ^ 1 == other), 0, (place(one) - place(other)).abs(), 0, 0])
+    }
+
+    fn along_the_line(players: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..players).collect();
+        order.sort_by_key(|at| at * 7919 % 1000);
+        order
+    }
+
+    #[test]
+    fn a_field_four_times_as_large_has_four_times_as_many_costs_looked_at() {
+        let looks = |players: usize| {
+            let looks = std::cell::Cell::new(0);
+            let cost = |one, other| {
+                looks.set(looks.get() + 1);
+                on_a_line(one, other)
+            };
+            let mate = partners(along_the_line(players), 32, cost);
+            assert!(mate.iter().enumerate().all(|(at, &other)| other != at && mate[other] == at));
+            looks.get()
+        };
+        let (few, many) = (looks(300), looks(1200));
+        assert!(many < 5 * few, "{few} and {many}");
+    }
+
+    #[test]
+    fn windows_of_neighbours_cost_hardly_more_than_the_whole_field_at_once() {
+        let sum = |mate: Vec<usize>| {
+            let pairs = mate.iter().enumerate().filter(|(at, other)| at < other);
+            pairs.map(|(at, &other)| on_a_line(at, other)).fold(Cost::default(), |sum, cost| sum + cost)
+        };
+        let players = EXACT + 20;
+        let [exact, windows] =
+            [least_cost(players, on_a_line), partners(along_the_line(players), 32, on_a_line)].map(sum);
+        assert_eq!((exact.0[2], windows.0[2]), (0, 0), "nobody meets a neighbour");
+        assert!(exact <= windows && windows.0[4] * 100 <= exact.0[4] * 102, "{windows:?}, {exact:?}");
     }
 }

@@ -13,12 +13,14 @@
 //!    colours three times in a row;
 //! 7. the lot, from the seed.
 //!
-//! Least sums are found by an optimal matching, so no other pairing costs less for any number of players. Within a
-//! pair, the colours are those that cost least by line 6; if both cost the same, the lot decides.
+//! Least sums are found by an optimal matching, so no other pairing of up to 200 players costs less. More players are
+//! matched among their neighbours in rating, in points or, for [`Method::Random`], in a shuffle; lines 1 to 4 hold
+//! across the whole field. Within a pair, the colours are those that cost least by line 6; if both cost the same, the
+//! lot decides.
 
 use super::{
     lot::mixed,
-    matching::{Cost, least_cost},
+    matching::{Cost, partners},
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,10 +69,16 @@ pub struct Paired {
     pub bye: Option<usize>,
 }
 
+/// Neighbours of a large field among whom partners are sought.
+const NEIGHBOURS: usize = 128;
+/// The same where any partner is as good as another.
+const ANYBODY: usize = 16;
+
 /// Pairs the waiting players; at most one has no opponent.
 pub fn pair(seekers: &[Seeker], method: Method, seed: u64) -> Paired {
     let field = Field { seekers, method, seed, fewest: seekers.iter().map(|s| s.byes).min().unwrap_or(0) };
-    let mate = least_cost(seekers.len().next_multiple_of(2), |a, b| field.cost(a, b));
+    let window = if method == Method::Random { ANYBODY } else { NEIGHBOURS };
+    let mate = partners(field.order(), window, |a, b| field.cost(a, b));
     let mut paired = Paired::default();
     for (one, &other) in mate.iter().enumerate().take(seekers.len()) {
         if other == seekers.len() {
@@ -90,6 +98,20 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
+    /// The seekers, those side by side who cost each other least by line 5; the lot orders the others.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.seekers.len()).collect();
+        order.sort_by_cached_key(|&at| mixed(self.seed, at as u64));
+        match self.method {
+            Method::LeastDifference => {
+                order.sort_by(|&a, &b| self.seekers[a].rating.total_cmp(&self.seekers[b].rating));
+            }
+            Method::Swiss => order.sort_by_key(|&at| self.seekers[at].half_points),
+            Method::Random => {}
+        }
+        order
+    }
+
     /// The cost of pairing two players; the index after the last stands for the bye.
     fn cost(&self, one: usize, other: usize) -> Cost {
         let a = &self.seekers[one];

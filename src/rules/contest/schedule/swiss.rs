@@ -41,6 +41,9 @@
 //! - **Who sits out** (line 3): the lowest player, the lowest seed, or a lot.
 //! - **Colours** by lot or by the order of entry: lines 4 and 6 do not apply.
 //!
+//! No other pairing of up to 200 players is better by this list. In a larger field a player's opponent is sought among its
+//! neighbours in that order, and in the whole field only where it would break one of the first four lines.
+//!
 //! Pairings that an arbiter has given for a round are its first tables, with the colours that were given; all other players
 //! are paired by the list above.
 //!
@@ -49,7 +52,7 @@
 
 use super::{
     lot::{lot, mixed},
-    matching::{Cost, least_cost},
+    matching::{Cost, partners},
     step::{Step, pick},
     table::Table,
 };
@@ -152,6 +155,9 @@ impl Entered<'_> {
     }
 }
 
+/// Neighbours of a large field among whom opponents are sought.
+const NEIGHBOURS: usize = 128;
+
 /// What a lot decides.
 const ORDER: u64 = 1;
 const BYE: u64 = 2;
@@ -198,7 +204,7 @@ impl Round {
         self.tables.extend(given.iter().map(|&[black, white]| Table { round, black, white }));
         let field = Field::new(of, round, given.as_flattened());
         let size = field.players.len();
-        let mate = least_cost(size.next_multiple_of(2), |high, low| field.cost(high, low));
+        let mate = partners(field.order(), NEIGHBOURS, |high, low| field.cost(high, low));
         let drawn = of.stage.pairing.colours == Colours::Lot;
         let by_lot = drawn.then(|| mixed(mixed(of.seed, u64::from(round)), COLOURS));
         let initial = lot(of.seed, 0);
@@ -354,6 +360,18 @@ impl Field {
             players,
             equals,
         }
+    }
+
+    /// The players, each beside the one whom it meets by line 7.
+    fn order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.players.len());
+        while let Some(&group) = self.equals.get(order.len()) {
+            let (first, size) = (order.len(), group as usize);
+            let half = size / 2;
+            order.extend((0..half).flat_map(|at| [first + at, first + half + at]));
+            order.extend((2 * half..size).map(|last| first + last));
+        }
+        order
     }
 
     /// The cost of pairing two players, the higher first; the index after the last stands for the bye.

@@ -8,7 +8,7 @@ use rsshogi::board::STARTPOS_SFEN;
 
 /// A start position with a name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub struct Named {
     /// Name in the header `手合割` of KIF and KI2.
     pub kif: &'static str,
     /// Name in `initial.preset` of JKF.
@@ -28,7 +28,7 @@ macro_rules! given {
 }
 
 /// Every name; the even game is the first.
-pub(super) const NAMED: [Named; 16] = [
+pub const NAMED: [Named; 16] = [
     Named { kif: "平手", jkf: "HIRATE", sfen: STARTPOS_SFEN },
     given!("香落ち", "KY", "lnsgkgsn1/1r5b1"),
     given!("右香落ち", "KY_R", "1nsgkgsnl/1r5b1"),
@@ -73,7 +73,7 @@ pub(super) fn unknown(name: &str, line: usize) -> RecordFault {
 
 impl Named {
     /// True if White gives pieces.
-    pub(super) fn is_handicap(self) -> bool {
+    pub fn is_handicap(self) -> bool {
         self.sfen != STARTPOS_SFEN
     }
 }

@@ -82,15 +82,18 @@ pub(super) fn ki2(record: &GameRecord) -> Result<String, RecordFault> {
     Ok(out)
 }
 
-/// The moves of a record after its first `skipped` in KI2 notation, each with the mark of its side, as people read them.
+/// The moves of a record after its first `skipped` in the notation of every board and list: as KIF has them, each with the
+/// mark of its side.
 ///
 /// # Errors
 /// The ply whose move is illegal.
 pub fn spelled_moves(record: &GameRecord, skipped: usize) -> Result<Vec<String>, RecordFault> {
-    let mut moves = Vec::new();
+    let (mut moves, mut last_to) = (Vec::new(), None);
     record.replayed(|position, index, ply| {
+        let text = kif_move(position, ply.mv, last_to.replace(ply.mv.to_sq()));
         if index >= skipped {
-            moves.push(ki2_move(position, ply.mv));
+            let mark = if position.turn() == Color::BLACK { '☗' } else { '☖' };
+            moves.push(format!("{mark}{text}"));
         }
     })?;
     Ok(moves)

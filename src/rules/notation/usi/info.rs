@@ -51,6 +51,17 @@ pub enum ScoreValue {
     Mated,
 }
 
+impl From<ScoreValue> for referee::entry::Score {
+    fn from(value: ScoreValue) -> Self {
+        match value {
+            ScoreValue::Cp(cp) => Self::Cp(cp),
+            ScoreValue::Mate(plies) => Self::Mate(plies),
+            ScoreValue::Mates => Self::Mate(i32::MAX),
+            ScoreValue::Mated => Self::Mate(-i32::MAX),
+        }
+    }
+}
+
 /// The exactness of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {

@@ -363,3 +363,26 @@ fn the_errors_of_a_field_hold_the_truth_in_94_to_96_percent() {
         });
     }
 }
+
+#[test]
+fn every_player_of_a_field_of_thousands_has_a_rating_and_an_error() {
+    let players = 3000;
+    let mut table = CrossTable::new(players + 1);
+    for player in 0..players {
+        for distance in [1, 7, 50, 333] {
+            table.add(player, (player + distance) % players, results(1.0, 1.0, 1.0)).unwrap();
+        }
+    }
+    // One who has only won is tied to the others by the prior.
+    table.add(players, 0, results(1.0, 0.0, 0.0)).unwrap();
+    let ratings = fit(&table);
+    let kinds = |kind: &str| ratings.players.iter().filter(|player| player.elo.kind() == kind).count();
+    assert_eq!((kinds("measured"), kinds("tentative")), (players, 1));
+    // 24 games each, a third drawn, against others who are as little known.
+    assert!(
+        (0..players).all(|player| (60.0..200.0).contains(&error(&ratings, player))),
+        "{}",
+        error(&ratings, 5)
+    );
+    assert!(elo(&ratings, players) > 100.0 && error(&ratings, players) > 300.0);
+}

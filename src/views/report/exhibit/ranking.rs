@@ -26,7 +26,8 @@ pub fn ranking(rows: &[NamedRow<'_>], words: Language) -> Exhibit {
         let value = move |(_, row): &NamedRow<'_>| {
             Cell::known(row.tie_breaks.get(at), |(tie_break, value)| Cell::number(tie_break.text(*value)))
         };
-        let column = Column::right(words.tie_break(*tie_break), value).about(tie_break.name());
+        let column =
+            Column::right(words.tie_break(*tie_break), value).about(words.about_tie_break(*tie_break));
         // In a narrow panel a penalty says more than the tie-breaks.
         columns.push(if has(|row| row.penalty().is_some()) { column.spare() } else { column });
     }

@@ -15,6 +15,8 @@ const HELD = "PLNSBRG";
 const SHOWN = "RBGSNLP";
 const KANJI = { P: "歩", L: "香", N: "桂", S: "銀", B: "角", R: "飛", G: "金", K: "王" };
 const TURNED = { P: "と", L: "杏", N: "圭", S: "全", B: "馬", R: "龍" };
+// The same in the notation of records.
+const NAMED = { ...TURNED, L: "成香", N: "成桂", S: "成銀" };
 
 // True where a font has the kanji: without one all are the same empty box, and pieces have letters instead.
 const HAS_KANJI = (() => {
@@ -90,7 +92,7 @@ function spelled(board, move, letters) {
     return `${piece.turned ? "+" : ""}${piece.kind} ${from}${fileOf(move.to)}${"abcdefghi"[move.to % 9]}${move.promotes ? "+" : ""}`;
   }
   const place = board.to === move.to ? "同　" : "１２３４５６７８９"[fileOf(move.to) - 1] + "一二三四五六七八九"[rankOf(move.to) - 1];
-  const name = piece.turned ? TURNED[piece.kind] : piece.kind === "K" ? "玉" : KANJI[piece.kind];
+  const name = piece.turned ? NAMED[piece.kind] : piece.kind === "K" ? "玉" : KANJI[piece.kind];
   const origin = drop ? "打" : `(${fileOf(move.from)}${rankOf(move.from)})`;
   return `${"☗☖"[board.turn]}${place}${name}${move.promotes ? "成" : ""}${origin}`;
 }
@@ -174,7 +176,52 @@ function drawBoard(board, options) {
   });
   drawHand(svg, board, 0, options);
   drawHand(svg, board, 1, options);
+  if (options.arrow) drawArrow(svg, board, options.arrow, options.flipped);
   return svg;
+}
+
+// The middle of a square.
+function middle(square, flipped) {
+  const file = Math.floor(square / 9), rank = square % 9;
+  return [ORIGIN.x + ((flipped ? file : 8 - file) + 0.5) * SQUARE.width, ORIGIN.y + ((flipped ? 8 - rank : rank) + 0.5) * SQUARE.height];
+}
+
+// Where a picture of a board is pointed at, in its own units.
+function pointed(svg, event) {
+  const box = svg.getBoundingClientRect();
+  return [((event.clientX - box.left) / box.width) * BOARD.width, ((event.clientY - box.top) / box.height) * BOARD.height];
+}
+
+// The side whose hand is pointed at.
+function handAt(svg, event, flipped) {
+  const [, y] = pointed(svg, event);
+  if (y >= ORIGIN.y - 14 && y <= ORIGIN.y + 9 * SQUARE.height) return null;
+  return (y < ORIGIN.y) !== Boolean(flipped) ? 1 : 0;
+}
+
+// The square that is pointed at, or 81 and more for a piece in hand, as moves have them.
+function squareAt(svg, event, board, flipped) {
+  const [x, y] = pointed(svg, event), color = handAt(svg, event, flipped);
+  if (color !== null) {
+    const held = [...SHOWN].filter((kind) => board.hands[color][kind] > 0), above = (color === 1) !== Boolean(flipped);
+    const kind = held[above ? Math.round((x - 20) / 52) : held.length - 1 - Math.round((BOARD.width - 44 - x) / 52)];
+    return kind ? 81 + HELD.indexOf(kind) : null;
+  }
+  const across = Math.floor((x - ORIGIN.x) / SQUARE.width), down = Math.floor((y - ORIGIN.y) / SQUARE.height);
+  if (across < 0 || across > 8 || down < 0 || down > 8) return null;
+  return flipped ? 9 * across + 8 - down : 9 * (8 - across) + down;
+}
+
+// The arrow of a move: from its square, or from where its side holds pieces.
+function drawArrow(svg, board, move, flipped) {
+  const above = (board.turn === 1) !== flipped;
+  const held = [...SHOWN].filter((kind) => board.hands[board.turn][kind] > 0), place = held.indexOf(HELD[move.from - 81]);
+  const inHand = above ? [20 + 52 * place, 24] : [BOARD.width - 44 - 52 * (held.length - 1 - place), BOARD.height - 24];
+  const from = move.from > 80 ? inHand : middle(move.from, flipped);
+  const to = middle(move.to, flipped), across = to[0] - from[0], down = to[1] - from[1], length = Math.hypot(across, down) || 1;
+  const at = (along, beside) => `${from[0] + (across * along - down * beside) / length} ${from[1] + (down * along + across * beside) / length}`;
+  const outline = [[0, 3], [length - 16, 4], [length - 16, 11], [length, 0], [length - 16, -11], [length - 16, -4], [0, -3]];
+  draw("path", { class: "arrow", d: `M${outline.map(([along, beside]) => at(along, beside)).join("L")}Z` }, svg);
 }
 
 // Evaluations are from black's side, whichever engine printed them, as in evaluation.rs.

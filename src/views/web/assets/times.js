@@ -9,6 +9,7 @@ zone();
 document.addEventListener("again", zone);
 // The viewer's own zone at the time in a form, which may lie behind a change of summer time.
 for (const input of document.querySelectorAll("input[name=offset]")) input.form.addEventListener("submit", () => {
+  if (input.form.elements.until.value === input.form.elements.until.defaultValue) return;
   const minutes = -new Date(input.form.elements.until.value).getTimezoneOffset(), two = (number) => String(Math.trunc(Math.abs(number))).padStart(2, "0");
   input.value = `${minutes < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
 });

@@ -176,7 +176,7 @@ const keys = {
 
 (byId("viewer").showModal ? byId("viewer") : document).addEventListener("keydown", (event) => {
   const act = !event.ctrlKey && !event.metaKey && !event.altKey && keys[event.key];
-  if (!act || !view.open || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+  if (!act || !view.open || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
   if (event.key === " " && event.target.tagName === "BUTTON") return;
   event.preventDefault();
   act();
@@ -194,6 +194,6 @@ byId("board").addEventListener("pointerup", (event) => {
   const box = byId("board").getBoundingClientRect();
   if (Math.abs(down) > 24) return;
   if (Math.abs(across) > 24) step(across < 0 ? 1 : -1);
-  else if (Math.abs(across) < 8) step(event.clientX > box.left + box.width / 2 ? 1 : -1);
+  else if (Math.abs(across) < 8 && !view.tapped?.(event)) step(event.clientX > box.left + box.width / 2 ? 1 : -1);
 });
 for (const type of ["pointerdown", "pointermove"]) byId("graph").addEventListener(type, scrub);

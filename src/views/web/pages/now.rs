@@ -100,7 +100,7 @@ pub async fn page(State(site): State<Site>, Extension(kept): Extension<Kept>, vi
     let content = html! {
         div.head {
             h1 { (words.now()) }
-            p.facts { span id="running" { (shown.games.len()) } span id="link" role="status" {} " · " (words.side_of_evaluations()) }
+            p.facts { span id="running" { (shown.games.len()) } span id="link" role="status" {} @if !is_over { " · " (words.side_of_evaluations()) } }
         }
         p id="told" role="status" { @if let Some(words) = &over { (words) } }
         form.filter {
@@ -154,6 +154,7 @@ fn table(words: Language, history: &EventHistory) -> Markup {
                 } @else { td {} td {} }
             } }
         } } } }
+        (report::html::digest(history, words))
     } }
 }
 

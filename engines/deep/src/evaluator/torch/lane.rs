@@ -1,7 +1,7 @@
 //! A lane takes one batch at a time to the device and back, in reused buffers.
 
 use super::{
-    super::{Answer, EvaluatorError, Question, uniform},
+    super::{Answer, EvaluatorError, Question, filled_up, uniform},
     TorchOptions, device_name,
     link::{self, Link},
 };
@@ -41,8 +41,9 @@ enum Input {
     /// On the CPU: planes are expanded here, in place; the constant planes are written once at the start. Beside them the packed
     /// planes that they have.
     Cells(Tensor, Vec<u8>),
-    /// On a GPU: places of moves and packed planes are written to memory of the link, sent, and expanded there.
-    Packed(Tensor),
+    /// On a GPU: places of moves and packed planes are written to memory of the link, sent, and expanded there. With the largest
+    /// batch that there is room for.
+    Packed(Tensor, usize),
 }
 
 impl Lane {
@@ -109,7 +110,7 @@ impl Lane {
         let rows = (0..).step_by(self.labels).take(batch);
         self.places.extend(rows.flat_map(|row| row..row + USUAL_MOVES));
         let there = || Tensor::f_from_slice(&self.places)?.f_to_device(self.device);
-        let there = matches!(self.input, Input::Packed(_)).then(there).transpose()?;
+        let there = matches!(self.input, Input::Packed(..)).then(there).transpose()?;
         let shape = [batch as i64, self.features.planes() as i64, 9, 9];
         let planes = Tensor::f_zeros(shape, (self.kind, self.device))?;
         let outputs = tch::no_grad(|| self.network.forward(&planes, false))?;
@@ -176,7 +177,7 @@ impl Lane {
 impl Input {
     fn new(features: Features, link: &dyn Link, batch: usize) -> Result<Self, TchError> {
         if let Some(staging) = link.staging(batch * (4 * MOST_MOVES + features.packed_len()))? {
-            return Ok(Self::Packed(staging));
+            return Ok(Self::Packed(staging, batch));
         }
         let constants = planes::constants(features, Device::Cpu, Kind::Float);
         let varying = (features.boards() + features.fills()) as i64;
@@ -194,7 +195,6 @@ impl Input {
         link: &dyn Link,
         (kind, constants): (Kind, &Tensor),
     ) -> Result<(Tensor, Option<Tensor>), TchError> {
-        let batch = questions.len() as i64;
         match self {
             Self::Cells(planes, shown) => {
                 let (whole, varying) = (features.planes() * 81, (features.boards() + features.fills()) * 81);
@@ -203,9 +203,11 @@ impl Input {
                 for (question, (cells, shown)) in questions.iter().zip(rows) {
                     planes::replace(features, &question.planes, shown, &mut cells[..varying]);
                 }
-                Ok((planes.f_narrow(0, 0, batch)?, None))
+                Ok((planes.f_narrow(0, 0, questions.len() as i64)?, None))
             }
-            Self::Packed(staging) => {
+            Self::Packed(staging, most) => {
+                // Behind the questions the memory has rows of earlier batches, whose answers nobody reads.
+                let batch = filled_up(questions.len(), *most) as i64;
                 let (ahead, length) = (size_of_val(places), features.packed_len());
                 let (begin, behind) = (ahead as i64, batch * length as i64);
                 // An error for more moves than there is room for.
@@ -344,10 +346,10 @@ mod tests {
         let planes = Features::Joint.packed_len();
         let batch = |questions: &[Question]| {
             let moves: usize = questions.iter().map(|question| question.labels.len()).sum();
-            let (size, number) = (questions.len(), size_of::<i32>());
+            let (size, number) = (questions.len().next_power_of_two(), size_of::<i32>());
             [Travelled::Sent(place, moves * number + size * planes), Travelled::Fetched(moves + size)]
         };
-        // The memory is written again only after the answers of the batch before have come.
+        // Three are filled up to four. The memory is written again only after the answers of the batch before have come.
         assert_eq!(*travelled, [batch(&questions), batch(&questions[1..])].concat());
         assert_eq!(planes, 434, "bytes of a position, which are 30,780 as floats");
     }

@@ -103,6 +103,31 @@ fn over_many_rounds_byes_colours_and_opponents_are_shared_out() {
     assert!(five.iter().all(|seeker| seeker.byes == 10), "{five:?}");
 }
 
+#[test]
+fn the_rules_hold_across_a_field_that_is_too_large_to_be_matched_at_once() {
+    // The humans are the strongest, so that their neighbours are humans; last time neighbours met.
+    let seeker = |number: usize| Seeker {
+        rating: f64::from(number as u32),
+        human: number >= 150,
+        last_opponent: Some(number ^ 1).filter(|&last| last < 301),
+        byes: u32::from(number != 70),
+        number,
+        ..Seeker::default()
+    };
+    let seekers: Vec<Seeker> = (0..301).map(seeker).collect();
+    for method in [Method::LeastDifference, Method::Swiss, Method::Random] {
+        let paired = pair(&seekers, method, 1);
+        let mut seen: Vec<usize> =
+            paired.tables.iter().flat_map(|&(a, b)| [a, b]).chain(paired.bye).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..301).collect::<Vec<_>>(), "{method:?}");
+        assert_eq!(paired.bye, Some(70), "{method:?}: the fewest byes");
+        assert!(pairs(&paired).iter().all(|(one, other)| one ^ 1 != *other), "{method:?}: no rematch");
+        let humans = pairs(&paired).into_iter().filter(|(one, _)| *one >= 150).count();
+        assert_eq!(humans, 1, "{method:?}: 151 humans and 149 programs");
+    }
+}
+
 /// The time is printed for people; nothing is judged by it.
 #[test]
 #[allow(clippy::disallowed_types)]
