@@ -190,10 +190,12 @@ fn a_mate_problem_without_the_own_king_is_solved() {
 }
 
 #[test]
-fn go_mate_is_answered_as_not_implemented() {
+fn go_mate_is_answered_with_a_mate_or_without_one() {
     let mut talk = pairwise(&[]);
     talk.send(&format!("position {MATE_IN_ONE}"));
-    assert_eq!(talk.ask("go mate 1000", "checkmate"), "checkmate notimplemented");
+    assert_eq!(talk.ask("go mate 1000", "checkmate"), "checkmate G*5b");
+    talk.send("position startpos");
+    assert_eq!(talk.ask("go mate 1000", "checkmate"), "checkmate nomate");
 }
 
 #[test]

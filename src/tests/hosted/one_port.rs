@@ -125,8 +125,10 @@ fn strangers_at_the_port_of_a_hall_are_sent_away_and_keep_nobody_out() {
 }
 
 #[test]
-fn a_silent_connection_is_closed_at_the_port_of_a_hall() {
+fn a_silent_connection_is_told_why_it_is_closed_at_the_port_of_a_hall() {
     let desk = Desk::new();
     let hosted = hall(&desk);
-    assert_eq!(Guest::to(&hosted.address).unwrap().line(), None);
+    let mut silent = Guest::to(&hosted.address).unwrap();
+    assert_eq!(silent.line().unwrap(), "##[ERROR] no login came within 20 s");
+    assert_eq!(silent.line(), None);
 }

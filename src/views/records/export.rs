@@ -375,8 +375,9 @@ impl Output<'_> {
             let [black, white] = names.map(|name| file_name(name));
             let name = PathBuf::from(format!("{:06}-{black}-{white}.{extension}", game.0));
             let path = output.join(&name);
-            // What is there may be somebody's own.
-            let written = match *access != Access::Private && fs::symlink_metadata(&path).is_ok() {
+            // A file that is there may be somebody's own; a link is replaced, and its file stays.
+            let is_there = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+            let written = match *access != Access::Private && is_there {
                 true => files::create_shared(&path, "records", |head| holds_a_game(head, *format))
                     .and_then(|mut file| file.write_all(bytes)),
                 false => files::create_directory(output, *access)
