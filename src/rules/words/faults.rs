@@ -175,7 +175,7 @@ faults! {
     "databases are written beside the configuration: use a directory of your own" = "データベースは設定ファイルと同じ場所に書かれます。書き込めるフォルダーを使ってください";
     "{} a commit" = "1回の書き込みに{0}";
     "short games wait for the disk: a local disk is better than one over the network" = "短い対局ではディスク待ちが生じます。ネットワーク越しでないディスクを使ってください";
-    "{} allowed" = "{0}まで";
+    "{} allowed: room for {} connections of a host" = "{0}まで：ホストに接続できるのは{1}";
     "a host has room for fewer connections: `ulimit -Hn 65536`, or LimitNOFILE= in a unit" = "接続できる数が減ります。`ulimit -Hn 65536` か、ユニットの LimitNOFILE= で増やしてください";
     "the desk ended while it ran: begin it again" = "実行中にデスクが終了しました。もう一度始めてください";
     "the server refuses the login of `{}`: {}" = "サーバーが `{0}` のログインを拒否しました：{1}";
