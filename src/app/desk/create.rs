@@ -37,6 +37,7 @@ pub(crate) fn kinds(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Re
         h1 { (words.new_event()) @if !from.is_empty() { ": " (prose(&words.like_event(from))) } }
         @if !from.is_empty() { p { a href={ "/events/text?event=" (percent(from)) } { (words.same_file_again()) } } }
         (cards(words, Kind::ALL, &like))
+        p.buttons { a.button href={ (web::STUDY_PAGE) "?position=startpos#play-here" } { (words.play_against_engine()) } }
         h2 { (words.like_a_real_event()) }
         div.buttons { @for (preset, name, _) in PRESETS { a.button href={ "/new/event?preset=" (preset) } { ((name)(words)) } } }
     };
@@ -175,7 +176,7 @@ impl Desk {
         let name = place.new_name(title);
         // What waits is held before its file is there.
         hold(place, &name, !begins).map_err(refused)?;
-        place.write(&format!("{name}.toml"), text).map_err(refused)?;
+        place.write(&format!("{name}.toml"), &crate::play::seated(place, &name, text)).map_err(refused)?;
         self.0.submits.note(form.text("submit"), &name);
         self.order(if begins { Order::Begin(name.clone()) } else { Order::Finish(name.clone()) })?;
         Ok(name)

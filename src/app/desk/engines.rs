@@ -111,7 +111,7 @@ fn table(words: Language, engines: &[LibraryEngine], query: &Fields, ratings: &R
         } }
         form method="get" action="/engines/compare" {
         @if !tag.is_empty() { p { (words.tags_column()) ": " (tag) " · " a href="/engines" { (words.all_engines()) } } }
-        div.scroll.sheet tabindex="0" role="region" aria-label=(words.engines()) { table.games {
+        div.scroll.sheet tabindex="0" role="region" aria-label=(words.engines()) { table.games.library {
             thead { tr {
                 th.name { (words.name()) } th.name { (words.state()) } th title=(words.rating_of_library()) { a href="/engines?sort=elo" { "Elo" } }
                 th.name { (words.tags_column()) } th.name { (words.note()) } th.name { (words.compare()) }

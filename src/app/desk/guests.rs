@@ -137,8 +137,9 @@ impl Desk {
         let (Some(at), Some(game)) = (at, game) else {
             return Err(Refusal::conflict(Language::guests_when_begun));
         };
+        let tester = house.tester();
         let secret = match house.serve.login {
-            Login::Accounts => self.admit(house, fields.text("event"), TESTER, "")?.password,
+            Login::Accounts => self.admit(house, fields.text("event"), &tester, "")?.password,
             Login::Open => {
                 web::accounts::random().chars().filter(char::is_ascii_alphanumeric).take(LETTERS).collect()
             }
@@ -146,10 +147,10 @@ impl Desk {
         };
         let seat = fields.clone().with(vec![
             ("kind", Kind::Floodgate.word().to_owned()),
-            ("name", TESTER.to_owned()),
+            ("name", tester.clone()),
             ("host", host(at).to_string()),
             ("port", at.port().to_string()),
-            ("login", TESTER.to_owned()),
+            ("login", tester),
             ("secret", secret),
             ("game", game),
             ("games", "1".to_owned()),
@@ -199,6 +200,19 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
 }
 
 impl House {
+    /// The name of the next tester: one that nobody plays under.
+    fn tester(&self) -> String {
+        let is_taken = |name: &String| {
+            let logged_in = self.now.iter().any(|(list, _)| list.players.iter().any(|it| it.name == *name));
+            logged_in || self.accounts.iter().any(|account| account.name == *name)
+        };
+        let mut names = (2..).map(|number| format!("{TESTER}-{number}"));
+        Some(TESTER.to_owned())
+            .filter(|name| !is_taken(name))
+            .or_else(|| names.find(|name| !is_taken(name)))
+            .unwrap_or_default()
+    }
+
     /// Who is logged in, and who is expected.
     fn there(&self, words: Language) -> Markup {
         let Some((list, _)) = &self.now else { return html! { p { (words.guests_when_begun()) } } };

@@ -77,8 +77,8 @@ impl Jobs {
     /// The works of a desk: those of its last starts with what they found.
     pub fn of(directory: &Path) -> Self {
         let files = fs::read_dir(directory.join(SHELF)).into_iter().flatten().flatten();
-        let number = |entry: &fs::DirEntry| entry.path().file_stem()?.to_str()?.parse().ok();
-        let mut numbers: Vec<u64> = files.filter_map(|entry| number(&entry)).collect();
+        let number = |entry: &fs::DirEntry| entry.path().file_stem()?.to_str()?.parse::<u32>().ok();
+        let mut numbers: Vec<u64> = files.filter_map(|entry| number(&entry)).map(u64::from).collect();
         numbers.sort_unstable();
         let all = numbers.iter().filter_map(|number| Job::read(directory, *number).map(Arc::new)).collect();
         let next = AtomicU64::new(numbers.last().copied().unwrap_or(0));

@@ -25,6 +25,9 @@ pub const COMMAND: &str = "person";
 /// When nobody listens.
 pub fn run(answers: &Path) -> io::Result<()> {
     rsshogi::board::init();
+    // What was answered in an earlier game is no answer in this one.
+    let forget = || drop(fs::remove_file(answers));
+    forget();
     let (sender, lines) = mpsc::channel();
     let read =
         move || io::stdin().lock().lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
@@ -37,7 +40,10 @@ pub fn run(answers: &Path) -> io::Result<()> {
                 Some("isready") => say("readyok")?,
                 Some("position") => position = reached(&line).unwrap_or_default(),
                 Some("go") => is_asked = true,
-                Some("usinewgame" | "gameover") => is_asked = false,
+                Some("usinewgame" | "gameover") => {
+                    forget();
+                    is_asked = false;
+                }
                 Some("stop") if is_asked => {
                     is_asked = false;
                     say("bestmove resign")?;

@@ -63,6 +63,20 @@ fn answers(place: &Place, event: &str) -> PathBuf {
     std::path::absolute(&file).unwrap_or(file)
 }
 
+/// The text of a new event under its name: the person of a copy gives answers of its own.
+pub(crate) fn seated(place: &Place, event: &str, text: &str) -> String {
+    let is_own = |document: &DocumentMut| document.to_string().contains(&quoted(COMMAND));
+    let Some(mut document) = text.parse::<DocumentMut>().ok().filter(is_own) else { return text.to_owned() };
+    let engines = document.get_mut("engines").and_then(Item::as_array_of_tables_mut);
+    for engine in engines.into_iter().flat_map(|engines| engines.iter_mut()) {
+        let Some(args) = engine.get_mut("args").and_then(Item::as_array_mut) else { continue };
+        if args.len() == 2 && args.get(0).and_then(|arg| arg.as_str()) == Some(COMMAND) {
+            args.replace(1, answers(place, event).to_string_lossy().into_owned());
+        }
+    }
+    document.to_string()
+}
+
 /// True if an engine of an event is the person of its desk.
 fn is_person(engine: &EnginePlan, answers: &Path) -> bool {
     engine.args.iter().map(String::as_str).eq([COMMAND, &*answers.to_string_lossy()])
@@ -111,7 +125,7 @@ impl Desk {
 
 /// The form that begins a game from a position.
 pub(crate) fn form(words: Language, studied: &Studied, engines: &[LibraryEngine]) -> Markup {
-    html! { form.order method="post" action="/play" { fieldset { legend { (words.play_against_engine()) }
+    html! { form.order id="play-here" method="post" action="/play" { fieldset { legend { (words.play_against_engine()) }
         (hidden(studied))
         (crate::create::token())
         (choice((words.opponent(), "opponent"), engines, Some(words.own_engine()), 0))
@@ -128,6 +142,9 @@ pub(crate) fn form(words: Language, studied: &Studied, engines: &[LibraryEngine]
 /// Begins a game.
 pub(crate) fn begin(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
     let studied = desk.studied(&fields)?;
+    if studied.legal().is_empty() {
+        return Err(Refusal::bad(Language::no_move_is_left));
+    }
     let is_black = fields.one_of("side", &["black", "white"])? == "black";
     let place = &desk.0.place;
     let alone = place.alone();

@@ -122,6 +122,8 @@ messages! {
     nodes_of(nodes: &str): "{nodes} nodes" = "{nodes}ノード";
 
     // A game of the person at the browser.
+    no_move_is_left: "no move can be played in this position: the game would be over before it begins" =
+        "この局面には指せる手がありません。対局は始まる前に終わってしまいます。";
     play_against_engine: "Play against an engine" = "エンジンと対局する";
     your_side: "You are" = "あなたの手番";
     seconds_after_them: "Seconds for a move afterwards" = "その後の1手の秒数";

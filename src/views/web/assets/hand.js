@@ -55,7 +55,17 @@ view.tapped = (event) => {
   }
   const owner = at === null ? null : at > 80 ? handAt(svg, event, view.flipped) : board.squares[at]?.color;
   const was = hand.from, other = at !== was && owner === board.turn ? at : null;
-  if (other === null && was === null) return false;
+  // A tap on the board never steps: somebody may have missed a piece.
+  if (other === null && was === null) return at !== null;
   choose(other);
   return true;
+};
+
+// A piece that is drawn to its square.
+view.dragged = (from, event) => {
+  const svg = byId("board").firstElementChild, board = view.open.boards[view.ply], at = squareAt(svg, from, board, view.flipped);
+  const owner = at === null ? null : at > 80 ? handAt(svg, from, view.flipped) : board.squares[at]?.color;
+  if (owner !== board.turn) return false;
+  choose(at);
+  return view.tapped(event);
 };

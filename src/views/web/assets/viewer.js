@@ -191,7 +191,8 @@ const touch = { x: 0, y: 0 };
 byId("board").addEventListener("pointerdown", (event) => Object.assign(touch, { x: event.clientX, y: event.clientY }));
 byId("board").addEventListener("pointerup", (event) => {
   const across = event.clientX - touch.x, down = event.clientY - touch.y;
-  const box = byId("board").getBoundingClientRect();
+  const box = byId("board").getBoundingClientRect(), far = Math.max(Math.abs(across), Math.abs(down)) > 24;
+  if (far && view.tapped && view.dragged?.({ clientX: touch.x, clientY: touch.y }, event)) return;
   if (Math.abs(down) > 24) return;
   if (Math.abs(across) > 24) step(across < 0 ? 1 : -1);
   else if (Math.abs(across) < 8 && !view.tapped?.(event)) step(event.clientX > box.left + box.width / 2 ? 1 : -1);
