@@ -19,7 +19,7 @@ function thoughts() {
     place.replaceChildren();
     put(place, "h3", "", `${"☗☖"[color]} ${game.names[color]}`);
     if (!ply) continue;
-    const told = ply.told, facts = put(place, "dl", "facts");
+    const told = ply.told, facts = put(place, "dl", "");
     const fact = (name, words) => {
       if (!words) return;
       const pair = put(facts, "div");
