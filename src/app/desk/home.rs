@@ -69,7 +69,10 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         (engines, faults, doors, decisions(&desk), low_disk(&desk.0.place))
     })
     .await?;
-    let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
+    // What lies in the directory is looked at after the start.
+    let is_alive = done.is_some()
+        || events.is_empty()
+        || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
     let wants_engines = engines < 2 && faults.is_empty();
     let of =
         |states: &[&str]| events.iter().filter(|event| states.contains(&event.state)).collect::<Vec<_>>();
