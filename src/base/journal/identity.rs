@@ -147,10 +147,12 @@ impl<'s> Watched<'s> {
     /// # Errors
     /// See [`Self::look`].
     pub fn move_log(&mut self) -> Result<(), StoreError> {
-        if self.unmoved < PAGES {
+        if self.unmoved < PAGES || self.doubted.is_some() {
             return Ok(());
         }
         self.examine()?;
+        // A doubt is judged by a look that comes later: another connection may be moving the log at this moment.
+        self.looked = Instant::now();
         if self.doubted.is_none() {
             // What cannot be moved now stays in the log, and is moved later.
             let move_it =
