@@ -3,7 +3,7 @@
 
 use crate::{EventId, Store, StoreError, database};
 use platform::files::{self, Identity, Stamp};
-use rusqlite::{Connection, ErrorCode, Row};
+use rusqlite::{Connection, ErrorCode};
 use std::{
     fs,
     io::{self, Read as _},
@@ -15,8 +15,6 @@ use std::{
 const GLANCE: Duration = Duration::from_secs(1);
 /// How every log of SQLite begins.
 const LOG: [u8; 3] = [0x37, 0x7f, 0x06];
-/// Pages of the log that are moved into the file at once.
-const PAGES: u32 = 1000;
 /// Largest file that the memory of a connection holds as a whole.
 const SMALL: u64 = 3 << 20;
 
@@ -35,8 +33,6 @@ pub(crate) struct Watched<'s> {
     looked: Instant,
     /// The log; `None` until there is one.
     log: Option<Identity>,
-    /// Pages of the log that are not in the file.
-    unmoved: u32,
     /// Another one when another connection has written, or begun the log anew.
     version: Option<i64>,
 }
@@ -70,8 +66,8 @@ impl<'s> Watched<'s> {
         let oldest = store.database().check(|conn| Contents::read(conn, event)).ok().and_then(|it| it.oldest);
         let had = Contents::of_file(store.path(), event).unwrap_or_default();
         let stamp = Stamp::at(store.path()).ok();
-        let (log, unmoved, version, looked) = (None, 0, None, Instant::now());
-        Self { store, event, stamp, oldest, had, doubted: None, looked, log, unmoved, version }
+        let (log, version, looked) = (None, None, Instant::now());
+        Self { store, event, stamp, oldest, had, doubted: None, looked, log, version }
     }
 
     /// Looks at the log before a commit: SQLite goes on writing into one that is gone, and behind a gap.
@@ -90,19 +86,16 @@ impl<'s> Watched<'s> {
     /// Whether the log is the file that it was, begins like one, and has room for the pages that SQLite knows to be in it.
     fn has_log(&mut self, path: &Path) -> bool {
         let stored = self.store.database().check(|conn| {
-            let count = |row: &Row<'_>| Ok((row.get(1)?, row.get(2)?));
-            let (pages, moved): (u32, u32) = conn.query_row("PRAGMA wal_checkpoint(noop)", [], count)?;
+            let pages: u32 = conn.query_row("PRAGMA wal_checkpoint(noop)", [], |row| row.get(1))?;
             let bytes: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-            Ok((u64::from(pages) * u64::from(bytes), pages.saturating_sub(moved)))
+            Ok(u64::from(pages) * u64::from(bytes))
         });
-        let (stored, unmoved) = stored.unwrap_or_default();
-        self.unmoved = unmoved;
         let mut head = [0; LOG.len()];
         let read = files::regular(path).and_then(|mut log| log.read_exact(&mut head));
         match Stamp::at(path) {
             Ok(now) => {
                 let is_ours = *self.log.get_or_insert(now.identity) == now.identity;
-                is_ours && (read.is_err() || head == LOG) && now.bytes >= stored
+                is_ours && (read.is_err() || head == LOG) && now.bytes >= stored.unwrap_or(0)
             }
             Err(error) => self.log.is_none() || error.kind() != io::ErrorKind::NotFound,
         }
@@ -139,27 +132,6 @@ impl<'s> Watched<'s> {
         }
         self.looked = Instant::now();
         self.examine()
-    }
-
-    /// Moves the log into the file when it has grown, if the file is the one that it belongs to. By itself SQLite would do so
-    /// at any commit, also into a file that was put in its place, and nobody could tell afterwards whose it is.
-    ///
-    /// # Errors
-    /// See [`Self::look`].
-    pub fn move_log(&mut self) -> Result<(), StoreError> {
-        if self.unmoved < PAGES || self.doubted.is_some() {
-            return Ok(());
-        }
-        self.examine()?;
-        // A doubt is judged by a look that comes later: another connection may be moving the log at this moment.
-        self.looked = Instant::now();
-        if self.doubted.is_none() {
-            // What cannot be moved now stays in the log, and is moved later.
-            let move_it =
-                |conn: &_| Connection::query_row(conn, "PRAGMA wal_checkpoint(passive)", [], |_| Ok(()));
-            let _later = self.store.database().check(move_it);
-        }
-        Ok(())
     }
 
     /// Looks at the file now.

@@ -650,24 +650,6 @@ fn a_file_that_is_overwritten_under_its_log_is_noticed_and_all_of_its_event_is_k
 }
 
 #[test]
-fn a_log_that_has_grown_is_not_moved_into_a_file_that_was_overwritten() {
-    let (_directory, path, store, event) = with_log();
-    let mut watched = Watched::new(&store, event);
-    store.database().check(|conn| conn.pragma_update(None, "wal_autocheckpoint", 0)).unwrap();
-    store.replan(event, &"x".repeat(6 << 20)).unwrap();
-    let other = fs::read(other_database(&path)).unwrap();
-    fs::write(&path, &other).unwrap();
-    watched.look_at_log().unwrap();
-    // It may be another connection that moves the log: nothing is judged in the same moment.
-    (0..3).for_each(|_| watched.move_log().unwrap());
-    watched.look().unwrap();
-    assert_eq!(fs::read(&path).unwrap(), other, "nothing was written into it");
-    let noticed = watched.examine();
-    let Err(StoreError::Replaced(_, Some(kept))) = noticed else { panic!("{noticed:?}") };
-    assert_eq!(Store::read(&kept).unwrap().verify(event, None).unwrap().sealed_games, 19);
-}
-
-#[test]
 fn an_older_copy_over_the_file_is_noticed() {
     let (_directory, path) = temporary();
     let (store, opened) = open(&path);
