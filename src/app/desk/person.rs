@@ -19,7 +19,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub const COMMAND: &str = "person";
 
 /// Speaks USI on the standard streams. `answers` is the file in which a board puts what the person plays: the position as
-/// SFEN, and a move, `resign` or `win`. One for another position is none.
+/// SFEN, and a move, `resign` or `win`. An answer to another position is dropped.
 ///
 /// # Errors
 /// When nobody listens.
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(answer(&file, "x b - 1").as_deref(), Some("7g7f"));
         assert_eq!(answer(&file, "x b - 1"), None, "it was given");
         fs::write(&file, "x b - 1\n7g7f\n").unwrap();
-        assert_eq!(answer(&file, "y w - 2"), None, "one that comes late is none");
+        assert_eq!(answer(&file, "y w - 2"), None, "a late answer is dropped");
         assert!(!file.exists());
     }
 
