@@ -58,6 +58,20 @@ fn a_full_disk_ends_a_match_with_the_reason_and_keeps_every_game_that_was_announ
 }
 
 #[test]
+fn an_archive_for_which_the_disk_has_no_room_is_named_and_nothing_of_it_stays() {
+    let desk = Desk::new();
+    let script = format!(
+        "{MATCH} --games 2 --db ../match.db > /dev/null || exit 1\n\
+         dd if=/dev/zero of=filler bs=4k 2>/dev/null\n\
+         $RENMEI pack ../match.db -o cup.tar.gz; echo $?; ls -A"
+    );
+    let Some(output) = on_a_small_disk(&desk, 1, &script) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1\nfiller\n", "{}", text(&output));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("cup.tar.gz") && !said.contains(".tmp"), "{said}");
+}
+
+#[test]
 fn an_event_of_a_hall_whose_disk_is_full_holds_up_no_other_event() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("hall")).unwrap();

@@ -124,6 +124,12 @@ fn flags_that_need_or_exclude_others_are_refused_accordingly() {
             .contains("'--gauntlet' cannot be used with '--sprt")
     );
     assert!(refusal(&["--concurrency", "0"]).contains("it must be at least 1"));
+    assert!(
+        refusal(&["--name", &"n".repeat(129)])
+            .contains("event.name: has 129 characters; a name has at most 128")
+    );
+    let same = ["--events", "cup.log", "--records", "./cup.log"];
+    assert!(refusal(&same).contains("--events and --records name the same file"));
     assert!(refusal(&["--affinity", "--oversubscribe"]).contains("pinned games need cores of their own"));
     let refusal = |args: &[&str]| refused(&desk.renmei(args));
     assert!(

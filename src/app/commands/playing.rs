@@ -5,8 +5,12 @@ use super::{Exit, Failure, OpenScreen, values::at_least_one};
 use clap::Args;
 use contest::fault_limit::FaultLimit;
 use event::{Playing, Sharing};
-use plan::{LogPlan, Plan, fault_limit::FaultLimitFault};
-use std::{fmt, path::PathBuf, str::FromStr};
+use plan::{LogPlan, NAME, Plan, fault_limit::FaultLimitFault};
+use std::{
+    fmt,
+    path::{PathBuf, absolute},
+    str::FromStr,
+};
 
 /// Where an event is kept.
 #[derive(Clone, Debug, Default, Args)]
@@ -142,8 +146,8 @@ impl PlaceArgs {
             plan.database.clone_from(db);
         }
         let Some(name) = &self.name else { return Ok(()) };
-        if name.trim().is_empty() {
-            return Err(Failure::Usage("--name: the name of an event is not empty".to_owned()));
+        if name.trim().is_empty() || name.chars().count() > NAME {
+            return Err(Failure::Usage(format!("--name: the name of an event has 1 to {NAME} characters")));
         }
         plan.name.clone_from(name);
         Ok(())
@@ -216,6 +220,11 @@ impl EventArgs {
         self.engines.apply(plan);
         if let Some(command) = &self.notify {
             plan.notify.command = Some(command.clone());
+        }
+        if let (Some(events), Some(records)) = (&self.events, &self.records)
+            && absolute(events).ok() == absolute(records).ok()
+        {
+            return Err(Failure::Usage("--events and --records name the same file".to_owned()));
         }
         plan.notify.on_verdict.clone_from(&self.on_verdict);
         if self.on_verdict.is_some() && !plan.stages.iter().any(|stage| stage.format.is_sequential()) {

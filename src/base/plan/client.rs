@@ -204,7 +204,8 @@ pub(crate) fn client(root: &Table<'_>) -> ClientConfig {
 
 /// The file's name.
 fn name(table: &Table<'_>) -> Option<String> {
-    table.text("name").or_else(|| Some(table.context.stem("floodgate")))
+    let given = table.item("name").map(|item| item.name().unwrap_or_default().to_owned());
+    given.or_else(|| Some(table.context.stem("floodgate")))
 }
 
 /// The file's name with `.db`, in its directory.

@@ -330,11 +330,7 @@ fn remote(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
 /// The name of an engine: as given, or that of its program.
 fn name(table: &Table<'_>) -> Option<String> {
     if let Some(item) = table.item("name") {
-        let name = item.text("a text")?.trim();
-        if name.is_empty() {
-            item.fault("is empty");
-        }
-        return Some(name.to_owned());
+        return item.name().map(str::to_owned);
     }
     if table.has("source") {
         table.fault("name", "is missing; an engine with a `source` has a name of its own");

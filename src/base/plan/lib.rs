@@ -59,7 +59,7 @@ pub use judge::JudgePlan;
 pub use library::LibraryEngine;
 pub use log::LogPlan;
 pub use notify::{NoticeKind, NotifyConfig};
-pub use reader::text_of;
+pub use reader::{NAME, text_of};
 pub use reference::reference;
 pub use round_break::RoundBreak;
 pub use serve::ServeConfig;

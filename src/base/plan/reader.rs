@@ -21,6 +21,9 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+/// Most characters of the name of an event or of an engine: it stands in lines, tables and names of files.
+pub const NAME: usize = 128;
+
 /// Shared by all tables of a document: its origin, and the faults so far.
 pub struct Context<'a> {
     pub file: Option<&'a Path>,
@@ -478,6 +481,21 @@ impl<'a> Item<'a> {
             return None;
         }
         Some(text)
+    }
+
+    /// A name of somebody or something: 1 to [`NAME`] characters, with no blanks around them.
+    pub fn name(&self) -> Option<&'a str> {
+        let name = self.text("a text")?.trim();
+        if name.is_empty() {
+            self.fault("is empty");
+        }
+        match name.chars().count() {
+            ..=NAME => Some(name),
+            count => {
+                self.fault(format!("has {count} characters; a name has at most {NAME}"));
+                None
+            }
+        }
     }
 
     /// A text, a number or a boolean, as it is sent to an engine.

@@ -107,11 +107,8 @@ pub fn plan(
 }
 
 fn name(event: &Table<'_>) -> String {
-    let name = event.text("name").unwrap_or_else(|| event.context.stem("match"));
-    if name.trim().is_empty() {
-        event.fault("name", "is empty");
-    }
-    name
+    let given = event.item("name").map(|item| item.name().unwrap_or_default().to_owned());
+    given.unwrap_or_else(|| event.context.stem("match"))
 }
 
 fn database(event: &Table<'_>) -> String {

@@ -166,10 +166,10 @@ impl Lobby {
             return Ok(logged_in(request, login, notes, Some(seat)));
         }
         if self.closing {
-            return Err(Refusal::new(if *extended { "the host is closing\n" } else { "" }, false));
+            return Err(Refusal::because(request, "the host is closing"));
         }
         if *returning_only && !self.is_entrant(name) {
-            return Err(Refusal::new(if *extended { "the host is full\n" } else { "" }, false));
+            return Err(Refusal::because(request, "the host is full; try again later"));
         }
         self.displace(request, &place)?;
         let id = self.shown_id(request);
@@ -207,17 +207,16 @@ impl Lobby {
 
     /// Whether the operator keeps a login out: by a ban, or, of players who have not played yet, by a closed registration.
     fn unbarred(&self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
-        let LoginRequest { name, extended, .. } = request;
-        let refusal = |why: String| Refusal::new(if *extended { &why } else { "" }, false);
-        let reason = |in_force: &InForce| Some(in_force.ban(name, place.address)?.reason.clone());
+        let reason = |in_force: &InForce| Some(in_force.ban(&request.name, place.address)?.reason.clone());
         if let Some(reason) = self.operations.in_force(reason) {
             let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-            return Err(refusal(format!("the operator has banned you{why}\n")));
+            return Err(Refusal::because(request, &format!("the operator has banned you{why}")));
         }
         let closed = self.is_open() && self.operations.in_force(InForce::registration_is_closed);
         match closed && !self.has_played(request) {
-            true => Err(refusal(
-                "the registration is closed: only players who have played here may log in\n".to_owned(),
+            true => Err(Refusal::because(
+                request,
+                "the registration is closed: only players who have played here may log in",
             )),
             false => Ok(()),
         }
@@ -279,7 +278,7 @@ impl Lobby {
     /// Makes an earlier login of the name give way. Players without a secret are the same if they come from one
     /// address, or are an entrant, whose whole password is its secret.
     fn displace(&mut self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
-        let LoginRequest { name, password, extended, .. } = request;
+        let LoginRequest { name, password, .. } = request;
         let Some((former, player)) = self.presence.named(name) else { return Ok(()) };
         let mark = request.mark();
         let same = match &player.mark {
@@ -291,9 +290,9 @@ impl Lobby {
             }
         };
         if !same || player.is_in_game() {
-            let why = format!("username {name} is already connected\n");
+            let why = format!("username {name} is already connected");
             let guessed = !same && player.mark.is_some() && mark.is_some();
-            return Err(Refusal { guessed, ..Refusal::new(if *extended { &why } else { "" }, false) });
+            return Err(Refusal { guessed, ..Refusal::because(request, &why) });
         }
         let _leaving_already = player.mailbox.tell(Message::Replaced);
         self.leave(former);

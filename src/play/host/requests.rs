@@ -170,6 +170,13 @@ impl Refusal {
     pub fn new(more: &str, again: bool) -> Self {
         Self { lines: format!("LOGIN:incorrect\n{more}"), again, guessed: false }
     }
+
+    /// The refusal of a login that may not try again, with its reason: a line of the extended mode, or for clients of the
+    /// protocol one that they skip.
+    pub fn because(request: &LoginRequest, why: &str) -> Self {
+        let mark = if request.extended { "" } else { "##[ERROR] " };
+        Self::new(&format!("{mark}{why}\n"), false)
+    }
 }
 
 #[cfg(test)]

@@ -92,6 +92,7 @@ faults! {
     "either mend the engine and begin anew with `--fresh`, or go on by the same command with a higher limit: {}, or `fault_limit` in `[event]`" = "エンジンを直して `--fresh` でやり直すか、上限を上げて同じコマンドで続けてください：{0}、または `[event]` の `fault_limit`";
     // Lines of a configuration.
     "is empty" = "空です";
+    "has {} characters; a name has at most {}" = "{0}文字あります。名前は{1}文字以内です";
     "is missing; {}" = "ありません（{0}）";
     "expected {}, found {}" = "{0} が必要ですが {1} があります";
     "{} is out of range; it must be from {} to {}" = "{0} は範囲外です。{1} から {2} までにしてください";

@@ -97,8 +97,21 @@ pub fn pack(db: &Path, output: &Path) -> Result<Manifest, RecordsError> {
     let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = TempDir::new_in(beside).map_err(RecordsError::io(beside))?;
     let copy = directory.path().join(DATABASE);
-    Store::read(db)?.hand_over(&copy)?;
-    let manifest = manifest_of(directory.path(), &copy)?;
+    let store = Store::read(db)?;
+    let prepared = || -> Result<Manifest, RecordsError> {
+        store.hand_over(&copy)?;
+        manifest_of(directory.path(), &copy)
+    };
+    // Nobody knows the names of the directory's files: what keeps them from being written keeps the archive from it.
+    let manifest = prepared().map_err(|error| match error {
+        RecordsError::Store(StoreError::Full(_)) => {
+            RecordsError::io(output)(io::ErrorKind::StorageFull.into())
+        }
+        RecordsError::Io(path, error) if path.starts_with(directory.path()) => {
+            RecordsError::Io(output.to_owned(), error)
+        }
+        error => error,
+    })?;
     // Whole or not at all: the archive gets its name when it is written.
     let unfinished = directory.path().join("pack");
     write(&manifest, directory.path(), &unfinished).map_err(RecordsError::io(output))?;

@@ -557,3 +557,17 @@ fn a_text_that_is_broken_throughout_is_not_parsed_to_its_end_and_one_with_a_brok
     let (faults, _) = more(&("# a comment\n".repeat(80_000) + "event = \n"));
     assert_eq!(faults.lines().count(), 1, "{faults}");
 }
+
+#[test]
+fn names_too_long_for_a_line_are_faults() {
+    let long = "n".repeat(100_000);
+    let engine = |name: &str| format!("[[engines]]\nname = \"{name}\"\ncommand = \"alpha\"\n");
+    let event = |name: &str| format!("time = \"byoyomi 1s\"\n[event]\nname = \"{name}\"\n");
+    let longest = "長".repeat(crate::NAME);
+    let text = event(&long) + &engine(&long) + &engine(&longest);
+    assert_eq!(
+        here().faults(&text),
+        "x.toml:3:8: event.name: has 100000 characters; a name has at most 128\n\
+         x.toml:5:8: engines[0].name: has 100000 characters; a name has at most 128"
+    );
+}
