@@ -63,9 +63,9 @@ pub struct Names<'a> {
 /// Arranges games by the configuration of a host.
 #[derive(Debug)]
 pub struct Arranger {
-    config: Arc<ServeConfig>,
+    pub(super) config: Arc<ServeConfig>,
     roster: Arc<Roster>,
-    transcripts: Transcripts,
+    pub(super) transcripts: Transcripts,
     record_files: RecordFiles,
     /// Dates given out this second and later, so that no two games have one id, and the second.
     dates: (i64, HashMap<String, i64>),

@@ -6,7 +6,6 @@ use super::{
     admission::{Admission, Admits},
     arrange::Arranger,
     bookkeeping::Bookkeeping,
-    buoys::Buoys,
     context::HostContext,
     entrants::Entrants,
     listener::{Connections, Port, Threshold},
@@ -49,7 +48,6 @@ use tokio_util::sync::CancellationToken;
 pub struct EventNetwork {
     host: HostContext,
     remote: Remote,
-    visits: Visits,
     threshold: Threshold,
     leave: CancellationToken,
     thread: Option<JoinHandle<()>>,
@@ -80,15 +78,12 @@ impl EventNetwork {
         let bookkeeping = keep_books(&config, plan, roster.clone())?;
         // The pages of an event are configured beside its network; what they keep private the network does too.
         let config = Arc::new(ServeConfig { http: plan.http.clone(), ..config });
-        let transcripts = Transcripts::new(sink.clone());
+        let transcripts = Transcripts::new(sink);
         let (stored, files) = ((plan.database.clone(), plan.name.clone()), bookkeeping.record_files());
-        let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), files, &stored);
+        let arranger = Arranger::new(config, roster, transcripts.clone(), files, &stored);
         let arranger = arranger.map_err(io::Error::other)?;
-        let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
-        let mut lobby = Lobby::new(config, matchmaking, arranger, buoys, bookkeeping.history(), operations);
-        let visits = Visits::default();
-        lobby.visits = visits.clone();
+        let lobby = Lobby::new(arranger, matchmaking, vec![], bookkeeping.history(), operations);
         let (host, arrivals) = HostContext::new(lobby, admission, stored);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
@@ -100,7 +95,7 @@ impl EventNetwork {
         let thread =
             thread::Builder::new().name("network".to_owned()).spawn(move || runtime.block_on(serving))?;
         let threshold = opened.recv().map_err(io::Error::other)?;
-        Ok(Self { host, remote, visits, threshold, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
+        Ok(Self { host, remote, threshold, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
     }
 
     /// The network side of the event, for the dispatcher.
@@ -110,7 +105,7 @@ impl EventNetwork {
 
     /// Lines about who comes and goes.
     pub fn visits(&self) -> Visits {
-        self.visits.clone()
+        self.host.visits.clone()
     }
 
     /// The names of the games of the event, as its players may name them at their login.
