@@ -65,7 +65,8 @@ fn watch(mut child: Child, begun: Instant) -> Result<Usage> {
     }
     let wall = begun.elapsed();
     // A zombie's times in /proc are complete until it is reaped.
-    let cpu = own_time(&fs::read_to_string(format!("/proc/{}/stat", child.id()))?).context("no times in /proc")?;
+    let cpu =
+        own_time(&fs::read_to_string(format!("/proc/{}/stat", child.id()))?).context("no times in /proc")?;
     Ok(Usage { status: child.wait()?, wall, cpu, peak, resident: samples })
 }
 

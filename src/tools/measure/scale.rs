@@ -16,7 +16,7 @@ use report::{
     Announcer, EventInfo, Named,
     progress::{Interval, Progress},
 };
-use std::{fs, hint::black_box, io, process::{self, ExitCode}};
+use std::{fs, hint::black_box, io, process::ExitCode};
 
 /// Players, each four times as many as before.
 const SIZES: [usize; 4] = [625, 2_500, 10_000, 40_000];
@@ -61,7 +61,7 @@ fn row(what: &str, work: Work) -> Result<Vec<String>> {
 }
 
 fn own_memory() -> Result<Resident> {
-    resident(process::id()).context("the system does not say how much memory is used")
+    resident(std::process::id()).context("the system does not say how much memory is used")
 }
 
 /// The power of the size with which the work grows: 1 where four times the players take four times as long.
