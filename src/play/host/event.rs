@@ -47,8 +47,10 @@ use tokio_util::sync::CancellationToken;
 /// The network side of an event. Dropping it sends all players and spectators away.
 pub struct EventNetwork {
     host: HostContext,
-    remote: Remote,
-    threshold: Threshold,
+    /// The network side, for the dispatcher.
+    pub remote: Remote,
+    /// The entrance for those who come by a port that several events share.
+    pub(crate) threshold: Threshold,
     leave: CancellationToken,
     thread: Option<JoinHandle<()>>,
     _lobby: LobbyThread,
@@ -98,11 +100,6 @@ impl EventNetwork {
         Ok(Self { host, remote, threshold, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
     }
 
-    /// The network side of the event, for the dispatcher.
-    pub fn remote(&self) -> Remote {
-        self.remote.clone()
-    }
-
     /// Lines about who comes and goes.
     pub fn visits(&self) -> Visits {
         self.host.visits.clone()
@@ -111,11 +108,6 @@ impl EventNetwork {
     /// The names of the games of the event, as its players may name them at their login.
     pub fn game_names(&self) -> Vec<String> {
         self.host.lobby().game_names()
-    }
-
-    /// The entrance for those who come by a port that several events share.
-    pub(crate) fn threshold(&self) -> Threshold {
-        self.threshold.clone()
     }
 
     /// A reader of committed entries, for the journal.

@@ -18,7 +18,7 @@ use crate::{
     worker::{Field, SPARE_ENGINES, WorkerContext},
 };
 use contest::standings::Standings;
-use journal::{EventId, Fleet, Reader, StoreError, Writer};
+use journal::{EventId, Reader, Writer};
 use plan::{EnginePlan, Plan};
 use referee::{
     entry::{Entry, PlayerId},
@@ -59,7 +59,8 @@ pub struct OpenEvent<'a> {
     pub(super) verdict: VerdictRule,
     pub(super) journal: OpenJournal,
     pub(super) standings: Standings,
-    words: Vec<String>,
+    /// What people should know before it goes on.
+    pub words: Vec<String>,
     /// The parts of the fingerprint of the last engines of the plan, which are about to join.
     pending: Vec<String>,
     identities: Arc<[Option<Arc<Engine>>]>,
@@ -120,11 +121,6 @@ impl<'a> OpenEvent<'a> {
         })
     }
 
-    /// What people should know before it goes on.
-    pub fn words(&self) -> &[String] {
-        &self.words
-    }
-
     /// True if it was played to its end before.
     pub fn is_closed(&self) -> bool {
         self.journal.is_closed
@@ -150,21 +146,9 @@ impl<'a> OpenEvent<'a> {
         self.identities.iter().map(|engine| engine.as_ref().map(|engine| engine.identity.clone())).collect()
     }
 
-    /// Notes that this manager begins to hand games to machines; `key` names the event on the wire where it has no name
-    /// yet.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn begin_fleet(&self, key: &str) -> Result<Fleet, StoreError> {
-        self.journal.opening.writer().begin_fleet(self.event(), key)
-    }
-
-    /// Notes the speed that all machines of the event are compared with, as JSON.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn set_reference(&self, speed: &str) -> Result<(), StoreError> {
-        self.journal.opening.writer().set_reference(self.event(), speed)
+    /// The writer of its database, for what is known before the first game.
+    pub fn writer(&self) -> &Writer {
+        self.journal.opening.writer()
     }
 
     /// The sink of the event, for seats and games.

@@ -133,3 +133,27 @@ impl Dispatcher<'_> {
         answer.recv_timeout(DISK).map_err(|_| "the database does not answer")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatcher::in_order;
+    use plan::EnginePlan;
+
+    #[test]
+    fn a_game_tells_its_clocks_where_a_player_has_joined_and_may_be_turned_down_twice() {
+        let engine = |name: &str| EnginePlan { name: name.to_owned(), ..EnginePlan::default() };
+        let mut plan = Plan::of_engines("cup", vec![engine("a"), engine("b")], "cup.db".into());
+        let mut fixtures = Fixtures::new(in_order(vec![], &plan), &plan, GameId(7));
+        assert_eq!([fixtures.number(), fixtures.number()], [GameId(7), GameId(8)]);
+        plan.engines.push(engine("c"));
+        let game = |white, attempt| {
+            let (black, white) = (PlayerId(0), PlayerId(white));
+            let pairing =
+                Pairing { stage: 0, index: 0, attempt, round: 1, pair: 0, opening: 0, black, white };
+            let fixture = fixtures.set_up(&plan, GameId(9), pairing, 0, Default::default());
+            (fixture.tells_times, fixture.setup.may_reject)
+        };
+        assert_eq!([game(1, 0), game(2, 1), game(1, 2)], [(false, true), (true, true), (false, false)]);
+    }
+}
