@@ -41,7 +41,7 @@ pub(crate) fn desk(
             "--hub: `{name}` was replaced or withdrawn, and other machines could not start every engine of the event: play it here alone"
         )));
     }
-    let fleet = event.begin_fleet(&machines::hub::new_event())?;
+    let fleet = event.writer().begin_fleet(event.event(), &machines::hub::new_event())?;
     let failed = |why: &dyn Display| Failure::Other(format!("--hub: {why}"));
     let (scaling, scale_here) = scaling(plan, event, sharing, &fleet, say)?;
     let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
@@ -141,7 +141,7 @@ fn scaling(
         Failure::Other(format!("this machine cannot play: {why}; or let it only manage (`--slots 0`)"))
     })?;
     if judged.is_reference {
-        event.set_reference(&serde_json::to_string(&speed).unwrap_or_default())?;
+        event.writer().set_reference(event.event(), &serde_json::to_string(&speed).unwrap_or_default())?;
     }
     judged.warning.iter().for_each(|warning| say(&format!("this machine: {warning}")));
     if judged.scale != Scale::ONE {

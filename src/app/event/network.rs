@@ -138,7 +138,7 @@ pub(crate) fn network(
     let network = EventNetwork::open(serve, plan, ports, operations, sink)
         .map_err(|e| Failure::Other(e.to_string()))?;
     let entrance = Entrance { plain, encrypted, games: Games::Event(network.game_names()) };
-    let (remote, visits, mut read) = (network.remote(), network.visits(), network.reader());
+    let (remote, visits, mut read) = (network.remote.clone(), network.visits(), network.reader());
     let led = shared.map(|shared| shared.reception.lead_to(&network));
     let reader = Reader::new("network", move |batch| {
         // The network closes after the last entry.

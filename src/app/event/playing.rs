@@ -13,7 +13,7 @@ use std::{
 };
 
 /// How an event is played and shown, beside its plan.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Playing {
     /// Begins the event anew; what was played of it stays in the database under another name.
     pub fresh: bool,

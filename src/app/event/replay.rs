@@ -14,7 +14,6 @@ use arena::{
     play::Fixture,
     worker::{Field, Worker, WorkerContext, WorkerSpec},
 };
-use contest::schedule::ReplayDraws;
 use journal::{EventSummary, FullGame, GameFilter, Store};
 use parking_lot::Mutex;
 use plan::{EnginePlan, Sandbox};
@@ -230,9 +229,7 @@ impl<'a> Event<'a> {
             may_reject: false,
             seed: row.pairing.seed(self.seed),
         };
-        let options = Default::default();
-        let replay = ReplayDraws::default();
-        Ok(Fixture { setup, pairing: row.pairing, draws: 0, replay, options, tells_times: false })
+        Ok(Fixture::of(setup, row.pairing))
     }
 }
 

@@ -14,7 +14,7 @@ use arena::{
 use laboratory::{Built, Cache};
 use parking_lot::Mutex;
 use plan::{EnginePlan, Plan};
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 use words::Message;
 
 /// Reads the plan of a running event again, as a later run of the same command would.
@@ -25,12 +25,6 @@ impl Reread {
     /// A way to read the plan.
     pub fn new(read: impl Fn() -> Result<Plan, Failure> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
-    }
-}
-
-impl fmt::Debug for Reread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reread").finish_non_exhaustive()
     }
 }
 

@@ -291,7 +291,7 @@ impl Prepared {
         let steering = tuner.map(|tuner| Box::new(tuner) as _);
         let mut event = OpenEvent::open(plan, identities, steering)?;
         (event.engines, event.lane, event.begins_paused) = (engines, lane, playing.paused);
-        event.words().iter().for_each(|words| say(words));
+        event.words.iter().for_each(|words| say(words));
         if event.is_closed() {
             say(&format!("`{}` is complete: nothing was played", plan.name));
         }

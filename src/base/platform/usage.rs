@@ -5,6 +5,7 @@
 //! | [`members`] of a group | the process group, by `/proc` | `None` | the process and its descendants, as far as their parents live (Toolhelp) |
 //! | [`Member::cpu`], in ticks of [`TICK`] | 10 ms | | 15.625 ms |
 //! | [`Member::memory`] | resident (`VmRSS`) | | working set |
+//! | [`resident`] memory of a process | `/proc/PID/status` | `None` | `GetProcessMemoryInfo` |
 //! | [`memory`] of the machine | `/proc/meminfo` | `None` | `GlobalMemoryStatusEx` |
 //! | [`threads`] of a process, [`is_ready`] | `/proc/PID/task/*/schedstat` | `None` | `None` |
 //! | [`limits`] of memory | the control groups of this process | none | none |
@@ -115,6 +116,20 @@ pub fn waited(before: &[Thread], now: &[Thread]) -> Duration {
     now.iter().map(since).max().unwrap_or_default()
 }
 
+/// Resident memory of a process, in KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resident {
+    /// What it occupies now.
+    pub now: u64,
+    /// The most that it has occupied.
+    pub peak: u64,
+}
+
+/// The resident memory of a living process; `None` where the system does not tell.
+pub fn resident(pid: u32) -> Option<Resident> {
+    side::resident(pid)
+}
+
 /// The memory of the machine; `None` where the system does not tell.
 pub fn memory() -> Option<Memory> {
     side::memory()
@@ -186,6 +201,8 @@ mod tests {
         let threads = threads(own).unwrap();
         assert!(threads.iter().any(|thread| thread.id == own && !thread.ran.is_zero()), "{threads:?}");
         assert!(is_ready(own) && !is_ready(u32::MAX), "this thread runs");
+        assert!(resident(own).is_some_and(|own| own.now > 100 && own.peak >= own.now));
+        assert_eq!(resident(u32::MAX), None);
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         assert!(family(own).starts_with(&[own]) && family(own).contains(&child.id()));
         child.kill().unwrap();

@@ -6,6 +6,7 @@ use crate::operations::{
     command::{Command, RuledResult},
 };
 use contest::schedule::{Format, Stage};
+use plan::EnginePlan;
 use referee::{
     AbortBy, DrawBy,
     clock::{Accounting, TimeControl},
@@ -63,7 +64,7 @@ fn game(
     moves: &[(&str, i32)],
     outcome: Outcome,
 ) {
-    let game = dispatcher.number();
+    let game = dispatcher.fixtures.number();
     let begun = opening.split_whitespace().count();
     let (start, opening) = (referee::opening::EVEN.to_owned(), opening.to_owned());
     dispatcher.happened(Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }));
@@ -202,7 +203,7 @@ fn an_order_about_a_game_that_does_not_count_hears_what_becomes_of_its_place() {
         dispatcher.await_disk().unwrap();
         let mut refused = || asked(dispatcher, Command::Replay { game: 1 }, 1).unwrap_err().to_string();
         assert!(refused().contains("the game to be played in its place is not over yet"), "{}", refused());
-        let (game, start) = (dispatcher.number(), referee::opening::EVEN.to_owned());
+        let (game, start) = (dispatcher.fixtures.number(), referee::opening::EVEN.to_owned());
         let (pairing, opening) = (attempt(1), "7g7f".to_owned());
         dispatcher.happened(Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }));
         let drawn = Outcome::Draw { by: DrawBy::Sennichite };

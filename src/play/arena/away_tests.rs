@@ -3,15 +3,21 @@
 use super::*;
 use crate::{
     agenda::LEAST_WINDOW,
+    desk::RemoteDesk,
+    note::{DeskNote, PlayedJob},
     operations::{
         command::{Command, RuledResult},
         request::{Answer, Request},
     },
+    play::Fixture,
 };
 use contest::schedule::{Format, Stage};
 use journal::{Store, now};
-use plan::{SprtModel, SprtPlan};
-use referee::{WinBy, lease::Lease};
+use plan::{EnginePlan, SprtModel, SprtPlan};
+use referee::{
+    WinBy,
+    lease::{Lease, LeaseId},
+};
 use std::{
     sync::{Condvar, Mutex, MutexGuard},
     thread::{self, ScopedJoinHandle},

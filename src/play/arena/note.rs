@@ -10,10 +10,9 @@ use referee::{
     entry::{GameEnded, GameId, GameStarted, PlayerId, Stamped},
     lease::LeaseId,
 };
-use std::{fmt, sync::mpsc::Sender};
+use std::sync::mpsc::Sender;
 
 /// A message to the dispatcher.
-#[derive(Debug)]
 pub enum Note {
     /// A game has ended, and its players elsewhere receive the end once it is stored.
     Ended(Box<Ended>),
@@ -44,14 +43,7 @@ pub struct Ended {
     pub kept: Box<dyn FnOnce() + Send>,
 }
 
-impl fmt::Debug for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ended").field("entries", &self.entries).finish_non_exhaustive()
-    }
-}
-
 /// A game that is over.
-#[derive(Debug)]
 pub struct Over {
     /// The worker whose slot is free.
     pub worker: usize,
@@ -73,7 +65,6 @@ pub struct Over {
 pub type Entries = (Option<GameStarted>, Option<GameEnded>);
 
 /// What the dispatcher hears from a desk.
-#[derive(Debug)]
 pub enum DeskNote {
     /// A machine has a place for a pair.
     Free,
@@ -99,15 +90,6 @@ pub struct PlayedJob {
     pub games: Vec<Vec<Stamped>>,
     /// Called when the games are stored.
     pub kept: Box<dyn FnOnce() + Send>,
-}
-
-impl fmt::Debug for PlayedJob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlayedJob")
-            .field("lease", &self.lease)
-            .field("machine", &self.machine)
-            .finish_non_exhaustive()
-    }
 }
 
 /// The dispatcher's mailbox, for the operator.

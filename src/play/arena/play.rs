@@ -43,6 +43,12 @@ pub struct Fixture {
 }
 
 impl Fixture {
+    /// A game that was not drawn before, with clocks and options that the plan of its event has.
+    pub fn of(setup: Setup, pairing: Pairing) -> Self {
+        let (replay, options) = (ReplayDraws::default(), Default::default());
+        Self { setup, pairing, draws: 0, replay, options, tells_times: false }
+    }
+
     /// True if a game that ends so, with this evidence, is played again, and does not count.
     pub fn replays(&self, outcome: Outcome, evidence: &str) -> bool {
         self.replay.replays(outcome, evidence, self.draws)

@@ -3,12 +3,10 @@
 use super::*;
 use referee::{
     Foul,
-    adjudicate::Adjudication,
     clock::TimeControl,
     entry::PlayerId,
     game::{Answer, RuledMove, Ruling, Said, ServerRuled as ServerTerms},
     opening::EVEN,
-    rules::Rules,
     sink::SideRecord,
 };
 use rsshogi::types::Move;
@@ -38,29 +36,10 @@ fn sudden_death(main: Duration) -> TimeControl {
 }
 
 fn fixture(time: TimeControl) -> Fixture {
-    let setup = Setup {
-        game: GAME,
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        scales: Default::default(),
-        times: [time; 2],
-        start: EVEN.to_owned(),
-        opening: vec![],
-        scores: vec![],
-        hears: [false; 2],
-        may_reject: true,
-        seed: 0,
-    };
+    let setup = Setup::of(GAME, [time; 2], EVEN);
     let (black, white) = (PlayerId(0), PlayerId(1));
     let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
-    Fixture {
-        setup,
-        pairing,
-        draws: 0,
-        replay: ReplayDraws::default(),
-        tells_times: false,
-        options: Default::default(),
-    }
+    Fixture::of(setup, pairing)
 }
 
 /// What a game reported.

@@ -4,7 +4,7 @@ use crate::{actor_thread::ActorThread, play::Fixture, spectators::Spectators};
 use plan::serve::Missing;
 use referee::entry::PlayerId;
 use seat::Seat;
-use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 /// Resolves to the remote players of a game.
 pub type Seating = Pin<Box<dyn Future<Output = Option<[Option<Seat>; 2]>> + Send>>;
@@ -34,13 +34,4 @@ pub struct Remote {
     pub wait: Duration,
     /// What becomes of the game then.
     pub missing: Missing,
-}
-
-impl fmt::Debug for Remote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote")
-            .field("wait", &self.wait)
-            .field("missing", &self.missing)
-            .finish_non_exhaustive()
-    }
 }

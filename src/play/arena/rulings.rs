@@ -135,7 +135,7 @@ impl Dispatcher<'_> {
 
     /// What orders are decided by now.
     pub(crate) fn bench(&self) -> Bench<'_> {
-        let away = self.away.iter().flat_map(Away::games);
+        let away = self.context.away.iter().flat_map(Away::games);
         let handed_out = self.agenda.running.values().chain(self.agenda.pending()).chain(away);
         Bench {
             stages: &self.plan.stages,
@@ -218,12 +218,12 @@ impl Dispatcher<'_> {
         let has_played = Store::read(&self.plan.database)
             .and_then(|store| store.has_machine(self.journal.event(), machine))
             .map_err(unreadable)?;
-        let is_known = self.away.as_ref().is_some_and(|away| away.desk.knows(machine));
+        let is_known = self.context.away.as_ref().is_some_and(|away| away.desk.knows(machine));
         if !has_played && !is_known {
             return refuse(|words| words.no_such_machine(&shown));
         }
         let done = self.done(asked, None, Action::MachineDropped { machine: machine.to_owned() });
-        self.away.iter_mut().for_each(|away| away.desk.bar(machine, &asked.reason));
+        self.context.away.iter_mut().for_each(|away| away.desk.bar(machine, &asked.reason));
         Ok(done)
     }
 
@@ -235,7 +235,7 @@ impl Dispatcher<'_> {
         let action = Action::MachineDropped { machine: machine.to_owned() };
         let operations = self.operations.clone();
         operations.record_by(MANAGER, why, None, action, |entry| self.happened(entry));
-        self.away.iter_mut().for_each(|away| away.desk.bar(machine, why));
+        self.context.away.iter_mut().for_each(|away| away.desk.bar(machine, why));
         let shown = printable(machine.as_bytes());
         let readmit = Command::line(&self.plan.database, &self.plan.name, &format!("readmit {shown}"));
         (self.say)(&format!("machine `{shown}` gets no more games: {why}; `{readmit}` lets it join again"));
@@ -252,7 +252,7 @@ impl Dispatcher<'_> {
             return refuse(|words| words.machine_not_dropped(&printable(machine.as_bytes())));
         }
         let done = self.done(asked, None, Action::MachineReadmitted { machine: machine.to_owned() });
-        self.away.iter_mut().for_each(|away| away.desk.readmit(machine));
+        self.context.away.iter_mut().for_each(|away| away.desk.readmit(machine));
         Ok(done)
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Slots {
     /// Keeps the cores of the workers from other managers.
     _claimed: Option<ClaimedCores>,
     /// Cores that each game has to itself; `None`: games share those of the machine.
-    cores: Option<usize>,
+    pub cores: Option<usize>,
 }
 
 /// The answer to a request for a place.
@@ -48,11 +48,6 @@ impl Slots {
             Worker::start_all(specs, context).map_err(|e| RunError::Io("its games".to_owned(), e))?;
         let workers = workers.into_iter().zip(free).collect();
         Ok(Self { workers, lane, permit: None, _claimed: claimed, cores })
-    }
-
-    /// Cores that each game has to itself; `None`: games share those of the machine.
-    pub fn cores_of_a_game(&self) -> Option<usize> {
-        self.cores
     }
 
     /// True if every game is played elsewhere.

@@ -11,7 +11,7 @@
 //! first, then the lane that has waited longest. The place of a game that lacks a licence goes to another game meanwhile.
 
 use parking_lot::{Condvar, Mutex};
-use std::{cmp::Reverse, collections::BTreeMap, fmt, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 /// The places of games that several events share. All copies are one.
 #[derive(Clone)]
@@ -93,12 +93,6 @@ pub struct Permit {
     players: Vec<usize>,
 }
 
-impl fmt::Debug for Permit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Permit").field("taken", &self.taken).finish_non_exhaustive()
-    }
-}
-
 impl Permit {
     /// True if an engine of this player is one that a licence was taken for.
     pub fn is_for(&self, player: usize) -> bool {
@@ -116,18 +110,6 @@ impl Drop for Permit {
             *state.licences.entry(name.clone()).or_default() += count;
         }
         state.wake_unlicensed();
-    }
-}
-
-impl fmt::Debug for Turnstile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turnstile").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Lane {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lane").field("number", &self.number).finish_non_exhaustive()
     }
 }
 

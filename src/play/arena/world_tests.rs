@@ -15,22 +15,25 @@ use super::*;
 use crate::{
     actor_thread::ActorThread,
     operations::command::{Command, RuledResult},
-    remote::{RemotePlayers, Seating},
+    play::Fixture,
+    remote::{Remote, RemotePlayers, Seating},
     spectators::{Sight, Spectators},
     worker::Worker,
 };
 use contest::{
     fault_limit::FaultLimit,
     schedule::{Format, Stage, Tie},
+    standings::Standings,
 };
-use journal::{Appended, GameFilter, Moves};
-use plan::serve::Missing;
+use journal::{Appended, GameFilter, Moves, Reader, StoreError};
+use plan::{EnginePlan, serve::Missing};
 use referee::{
     AbortBy,
     clock::{Accounting, TimeControl},
     entry::Moved,
     game::{Answer, Order, Reply, Said},
     opening::{EVEN, Opening},
+    operation::InForce,
     points::Points,
 };
 use rsshogi::types::Move;
@@ -48,6 +51,7 @@ use testing::{
 };
 use tokio::{
     runtime::{Builder, Runtime},
+    sync::Semaphore,
     time::sleep,
 };
 
@@ -732,7 +736,7 @@ impl World {
         let is_paused = run.dispatcher.operations.is_paused();
         let mut running: Vec<GameId> = run.dispatcher.agenda.running.keys().copied().collect();
         running.sort_unstable();
-        let last = run.dispatcher.next_game.0.saturating_sub(1);
+        let last = run.dispatcher.fixtures.next_game.0.saturating_sub(1);
         let any = 1 + self.random.below(last);
         let result =
             self.random.of(&[RuledResult::Black, RuledResult::White, RuledResult::Draw, RuledResult::Void]);

@@ -2,10 +2,9 @@
 
 use super::announced::Announced;
 use arena::play::Fixture;
-use contest::schedule::{Pairing, ReplayDraws};
+use contest::schedule::Pairing;
 use plan::client::ClientConfig;
 use referee::{
-    adjudicate::Adjudication,
     entry::{Entry, GameId, Opened, PlayerId},
     game::Setup,
     sink::Sink,
@@ -36,26 +35,11 @@ impl Fixtures {
         let pairing =
             Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white };
         let setup = Setup {
-            game,
             rules: announced.rules,
-            adjudication: Adjudication::default(),
-            scales: Default::default(),
-            times: announced.times,
-            start: announced.start.clone(),
             opening: announced.opening.clone(),
-            scores: vec![],
-            hears: [false; 2],
-            may_reject: true,
-            seed: 0,
+            ..Setup::of(game, announced.times, &announced.start)
         };
-        Fixture {
-            setup,
-            pairing,
-            draws: 0,
-            replay: ReplayDraws::default(),
-            tells_times: true,
-            options: Default::default(),
-        }
+        Fixture { tells_times: true, ..Fixture::of(setup, pairing) }
     }
 
     /// The number of a player; a new one is entered before its first game.

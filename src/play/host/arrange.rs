@@ -9,7 +9,7 @@ use super::{
     roster::Roster,
 };
 use arena::{actor_thread::ActorThread, play::Fixture};
-use contest::schedule::{Pairing, ReplayDraws};
+use contest::schedule::Pairing;
 use journal::{Store, StoreError, now};
 use notation::{
     csa::{
@@ -24,7 +24,6 @@ use plan::serve::{Compat, ServeConfig};
 use platform::limits::SharedBucket;
 use referee::{
     Color,
-    adjudicate::Adjudication,
     clock::TimeControl,
     entry::GameId,
     game::Setup,
@@ -63,9 +62,9 @@ pub struct Names<'a> {
 /// Arranges games by the configuration of a host.
 #[derive(Debug)]
 pub struct Arranger {
-    config: Arc<ServeConfig>,
+    pub(super) config: Arc<ServeConfig>,
     roster: Arc<Roster>,
-    transcripts: Transcripts,
+    pub(super) transcripts: Transcripts,
     record_files: RecordFiles,
     /// Dates given out this second and later, so that no two games have one id, and the second.
     dates: (i64, HashMap<String, i64>),
@@ -126,14 +125,7 @@ impl Arranger {
         let summary = self.summary(names, start, opening, &times);
         let setup = self.setup(game, &summary, times);
         let pairing = self.pairing(game, &ids, round);
-        let fixture = Fixture {
-            setup,
-            pairing,
-            draws: 0,
-            replay: ReplayDraws::default(),
-            tells_times: true,
-            options: Default::default(),
-        };
+        let fixture = Fixture { tells_times: true, ..Fixture::of(setup, pairing) };
         (fixture, self.announcement(summary, ids, times))
     }
 
@@ -192,17 +184,10 @@ impl Arranger {
         });
         let opening = spelled.collect();
         Setup {
-            game,
             rules: self.config.rules(),
-            adjudication: Adjudication::default(),
-            scales: Default::default(),
-            times,
-            start: summary.start.clone(),
             opening,
-            scores: vec![],
             hears: [true; 2],
-            may_reject: true,
-            seed: 0,
+            ..Setup::of(game, times, &summary.start)
         }
     }
 

@@ -6,7 +6,6 @@ use super::{
     admission::{Admission, Admits},
     arrange::Arranger,
     bookkeeping::Bookkeeping,
-    buoys::Buoys,
     context::HostContext,
     entrants::Entrants,
     listener::{Connections, Port, Threshold},
@@ -48,9 +47,10 @@ use tokio_util::sync::CancellationToken;
 /// The network side of an event. Dropping it sends all players and spectators away.
 pub struct EventNetwork {
     host: HostContext,
-    remote: Remote,
-    visits: Visits,
-    threshold: Threshold,
+    /// The network side, for the dispatcher.
+    pub remote: Remote,
+    /// The entrance for those who come by a port that several events share.
+    pub(crate) threshold: Threshold,
     leave: CancellationToken,
     thread: Option<JoinHandle<()>>,
     _lobby: LobbyThread,
@@ -80,15 +80,12 @@ impl EventNetwork {
         let bookkeeping = keep_books(&config, plan, roster.clone())?;
         // The pages of an event are configured beside its network; what they keep private the network does too.
         let config = Arc::new(ServeConfig { http: plan.http.clone(), ..config });
-        let transcripts = Transcripts::new(sink.clone());
+        let transcripts = Transcripts::new(sink);
         let (stored, files) = ((plan.database.clone(), plan.name.clone()), bookkeeping.record_files());
-        let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), files, &stored);
+        let arranger = Arranger::new(config, roster, transcripts.clone(), files, &stored);
         let arranger = arranger.map_err(io::Error::other)?;
-        let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
-        let mut lobby = Lobby::new(config, matchmaking, arranger, buoys, bookkeeping.history(), operations);
-        let visits = Visits::default();
-        lobby.visits = visits.clone();
+        let lobby = Lobby::new(arranger, matchmaking, vec![], bookkeeping.history(), operations);
         let (host, arrivals) = HostContext::new(lobby, admission, stored);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
@@ -100,27 +97,17 @@ impl EventNetwork {
         let thread =
             thread::Builder::new().name("network".to_owned()).spawn(move || runtime.block_on(serving))?;
         let threshold = opened.recv().map_err(io::Error::other)?;
-        Ok(Self { host, remote, visits, threshold, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
-    }
-
-    /// The network side of the event, for the dispatcher.
-    pub fn remote(&self) -> Remote {
-        self.remote.clone()
+        Ok(Self { host, remote, threshold, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
     }
 
     /// Lines about who comes and goes.
     pub fn visits(&self) -> Visits {
-        self.visits.clone()
+        self.host.visits.clone()
     }
 
     /// The names of the games of the event, as its players may name them at their login.
     pub fn game_names(&self) -> Vec<String> {
         self.host.lobby().game_names()
-    }
-
-    /// The entrance for those who come by a port that several events share.
-    pub(crate) fn threshold(&self) -> Threshold {
-        self.threshold.clone()
     }
 
     /// A reader of committed entries, for the journal.

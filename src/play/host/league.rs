@@ -4,7 +4,6 @@ use super::{
     admission::{Admission, Admits},
     arrange::{ArrangedGame, Arranger},
     bookkeeping::Bookkeeping,
-    buoys::Buoys,
     context::HostContext,
     game_threads::GameThreads,
     listener::{Connections, Port, Threshold},
@@ -159,10 +158,9 @@ impl League {
         let stored = (path.clone(), config.name.clone());
         let files = bookkeeping.record_files();
         let arranger = Arranger::new(config.clone(), self.roster, transcripts, files, &stored)?;
-        let buoys = Buoys::new(self.buoys, config.limits, sink.clone());
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, self.next_game, threads));
         let history = bookkeeping.history();
-        let mut lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
+        let mut lobby = Lobby::new(arranger, matchmaking, self.buoys, history, operations.clone());
         (lobby.disk, lobby.visits) = (self.disk, self.visits);
         let (host, arrivals) = HostContext::new(lobby, self.admission, stored);
         let games = Arc::new(LeagueGames::new(operations.clone(), path.clone(), journal.event()));

@@ -39,7 +39,7 @@ use referee::{
     clock::TimeControl,
     entry::{GameId, GameStarted, PlayerId},
     operation::InForce,
-    sink::SideRecord,
+    sink::{Buoy, SideRecord},
 };
 use seat::Seat;
 use std::{net::IpAddr, sync::Arc, time::Instant};
@@ -106,15 +106,16 @@ impl GameQueue {
 }
 
 impl Lobby {
-    /// An empty lobby.
+    /// An empty lobby with the buoys of earlier runs.
     pub fn new(
-        config: Arc<ServeConfig>,
-        matchmaking: Matchmaking,
         arranger: Arranger,
-        buoys: Buoys,
+        matchmaking: Matchmaking,
+        buoys: Vec<Buoy>,
         history: RatingHistory,
         operations: Operations,
     ) -> Self {
+        let config = arranger.config.clone();
+        let buoys = Buoys::new(buoys, config.limits, arranger.transcripts.sink().clone());
         let (presence, games, quotas) =
             (Presence::default(), Games::new(config.http.private.clone()), Quotas::new(config.limits));
         let disk = DiskWatch::default();

@@ -83,7 +83,13 @@ impl Reception {
         let number = events.next;
         events.next += 1;
         let games = event.game_names();
-        events.open.push(Open { number, threshold: event.threshold(), games, names: vec![], asked: None });
+        events.open.push(Open {
+            number,
+            threshold: event.threshold.clone(),
+            games,
+            names: vec![],
+            asked: None,
+        });
         Led { number, events: self.events.clone() }
     }
 }

@@ -170,7 +170,6 @@ pub enum Input {
 }
 
 /// What follows.
-#[derive(Debug)]
 pub enum Act {
     /// Put a lease on the disk, then hand [`Input::LeaseStored`] in.
     Lease(Lease),

@@ -3,16 +3,14 @@ use crate::{
     messages::{Answer, Hello, Holding, PROTOCOL, Sight, Welcome},
     worker::{self, Audience, Worker},
 };
-use contest::schedule::{Pairing, ReplayDraws};
+use contest::schedule::Pairing;
 use journal::now;
 use plan::EnginePlan;
 use referee::{
     Color, Outcome, WinBy,
-    adjudicate::Adjudication,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted},
     game::{Input as Heard, Output, Reply as Says, Said, Setup},
-    rules::Rules,
     running::Ply,
 };
 use serde::Serialize;
@@ -196,27 +194,9 @@ pub(crate) fn fixture(index: u64) -> Fixture {
         black: PlayerId(black),
         white: PlayerId(white),
     };
-    let setup = Setup {
-        game: GameId(0),
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        scales: Default::default(),
-        times: [TimeControl { main: Duration::from_secs(10), ..TimeControl::default() }; 2],
-        start: EVEN.to_owned(),
-        opening: vec![],
-        scores: vec![],
-        hears: [false; 2],
-        may_reject: false,
-        seed: 0,
-    };
-    Fixture {
-        setup,
-        pairing,
-        draws: 0,
-        replay: ReplayDraws::default(),
-        tells_times: false,
-        options: Default::default(),
-    }
+    let times = [TimeControl { main: Duration::from_secs(10), ..TimeControl::default() }; 2];
+    let setup = Setup { may_reject: false, ..Setup::of(GameId(0), times, EVEN) };
+    Fixture::of(setup, pairing)
 }
 
 /// A game in which black resigns at once.

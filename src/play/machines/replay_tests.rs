@@ -1,13 +1,12 @@
 use super::*;
 use crate::messages::JobGame;
-use contest::schedule::{Pairing, ReplayDraws};
+use contest::schedule::Pairing;
 use referee::{
     adjudicate::{Adjudication, ResignRule},
     clock::TimeControl,
     entry::{GameId, Score, Thought},
     evaluation::ScoreScale,
     game::{Game, Setup},
-    rules::Rules,
 };
 
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
@@ -25,26 +24,11 @@ fn fixture() -> Fixture {
     };
     let times = TimeControl { main: Duration::from_secs(10), ..TimeControl::default() };
     let setup = Setup {
-        game: GameId(0),
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        scales: Default::default(),
-        times: [times; 2],
-        start: EVEN.to_owned(),
         opening: vec![Move::from_usi("7g7f").unwrap()],
-        scores: vec![],
-        hears: [false; 2],
         may_reject: false,
-        seed: 0,
+        ..Setup::of(GameId(0), [times; 2], EVEN)
     };
-    Fixture {
-        setup,
-        pairing,
-        draws: 0,
-        replay: ReplayDraws::default(),
-        tells_times: false,
-        options: Default::default(),
-    }
+    Fixture::of(setup, pairing)
 }
 
 fn answer(said: Said) -> Reply {

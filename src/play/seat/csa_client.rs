@@ -30,7 +30,7 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::{Move, Move32},
 };
-use std::{collections::VecDeque, fmt, io::Write, time::Duration};
+use std::{collections::VecDeque, io::Write, time::Duration};
 use tokio::time::Instant;
 
 /// Most time for a server to say that a move that it echoed was illegal.
@@ -481,15 +481,6 @@ impl Count {
     fn measured(&self, charged: Duration) -> Duration {
         let added = if self.roundup { self.unit } else { Duration::ZERO };
         if charged <= self.least { Duration::ZERO } else { charged.saturating_sub(added) }
-    }
-}
-
-impl fmt::Debug for CsaClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CsaClient")
-            .field("terms", &self.terms)
-            .field("phase", &self.phase)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use platform::limits::Bucket;
-use referee::{adjudicate::Adjudication, clock::TimeControl, game::Setup, opening::EVEN, rules::Rules};
+use referee::{clock::TimeControl, game::Setup, opening::EVEN};
 
 fn summary() -> Summary {
     Summary {
@@ -140,19 +140,8 @@ fn each_ending_has_its_lines() {
 
 #[test]
 fn a_game_plays_through_two_seats_without_a_socket() {
-    let setup = Setup {
-        game: GameId(1),
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        scales: Default::default(),
-        times: [TimeControl { main: Duration::from_secs(600), ..TimeControl::default() }; 2],
-        start: EVEN.to_owned(),
-        opening: vec![],
-        scores: vec![],
-        hears: [true; 2],
-        may_reject: true,
-        seed: 0,
-    };
+    let times = [TimeControl { main: Duration::from_secs(600), ..TimeControl::default() }; 2];
+    let setup = Setup { hears: [true; 2], ..Setup::of(GameId(1), times, EVEN) };
     let (mut game, orders) = referee::game::Game::start(setup).unwrap();
     let (mut seat, mut host) = white();
     let mut told = String::new();

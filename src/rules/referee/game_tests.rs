@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::{
-    adjudicate::Adjudication,
     clock::{Accounting, TimeControl},
     entry::{Score, Thought},
     ids::GameId,
@@ -19,19 +18,7 @@ fn ms(n: u64) -> Duration {
 
 fn setup(start: &str) -> Setup {
     let time = TimeControl { main: ms(10_000), ..TimeControl::default() };
-    Setup {
-        game: GameId(1),
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        scales: Default::default(),
-        times: [time; 2],
-        start: start.to_owned(),
-        opening: vec![],
-        scores: vec![],
-        hears: [false; 2],
-        may_reject: true,
-        seed: 0,
-    }
+    Setup::of(GameId(1), [time; 2], start)
 }
 
 fn begin(setup: Setup) -> Game {

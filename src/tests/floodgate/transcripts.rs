@@ -12,7 +12,6 @@ use plan::Environment;
 use plan::client::ClientConfig;
 use referee::{
     Color,
-    adjudicate::Adjudication,
     entry::{Entry, GameId},
     game::{Answer, Authority, Game, Input, Order, Output, Reply, Said, ServerRuled, Setup},
 };
@@ -253,17 +252,9 @@ impl Replay {
         let reserve = Reserve::new(Duration::ZERO, Duration::from_secs(1));
         let (seat, client) = csa_client::seat(terms, reserve, self.now);
         let setup = Setup {
-            game: GameId(1),
             rules: announced.rules,
-            adjudication: Adjudication::default(),
-            scales: Default::default(),
-            times: announced.times,
-            start: announced.start,
             opening: announced.opening,
-            scores: vec![],
-            hears: [false; 2],
-            may_reject: true,
-            seed: 0,
+            ..Setup::of(GameId(1), announced.times, &announced.start)
         };
         let (server, left) = (!announced.color, announced.left);
         let terms = ServerRuled { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };

@@ -5,6 +5,7 @@
 
 use journal::{EventHead, Journal};
 use ledger::{Apart, Ledger};
+use platform::usage::{Resident, resident};
 use referee::{
     entry::{Entry, Opened, Stamped},
     rating::{CrossTable, Results, fit, score_of_elo},
@@ -114,12 +115,12 @@ fn write(path: &Path, rows: u64) -> Result<()> {
 
 fn read(path: &Path, rows: u64) -> Result<()> {
     let floor = steps(path)?;
-    let before = memory("VmRSS:");
+    let before = memory(|memory| memory.now);
     let begun = Instant::now();
     let mut ledger = Ledger::new(Apart::default(), None);
     ledger.read(path)?;
     let took = begun.elapsed();
-    let peak = memory("VmHWM:");
+    let peak = memory(|memory| memory.peak);
     let games = ledger.counts().games;
     let begun = Instant::now();
     let rated = ledger.rate(&[])?;
@@ -148,9 +149,8 @@ fn steps(path: &Path) -> Result<Duration> {
     Ok(begun.elapsed())
 }
 
-/// A line of what Linux says of this process, such as its peak of memory.
-fn memory(line: &str) -> String {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let found = status.lines().find_map(|text| text.strip_prefix(line));
-    found.map_or("unknown".to_owned(), |text| text.trim().to_owned())
+/// Memory of this process, by a value in KiB.
+fn memory(of: fn(Resident) -> u64) -> String {
+    let kib = resident(std::process::id()).map(of);
+    kib.map_or("unknown".to_owned(), |kib| format!("{} MB", kib * 1024 / 1_000_000))
 }

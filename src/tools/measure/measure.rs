@@ -6,7 +6,7 @@ use nix::{
     sys::wait::{Id, WaitPidFlag, WaitStatus, waitid},
     unistd::Pid,
 };
-use platform::cores::usable;
+use platform::{cores::usable, usage::resident};
 use std::{
     fs,
     process::{Child, Command, ExitStatus},
@@ -55,20 +55,19 @@ pub fn measured(command: &mut Command, on: &[usize]) -> Result<Usage> {
 }
 
 fn watch(mut child: Child, begun: Instant) -> Result<Usage> {
-    let proc = format!("/proc/{}", child.id());
-    let (mut peak, mut resident) = (0, Vec::new());
+    let (mut peak, mut samples) = (0, Vec::new());
     while is_running(&child)? {
-        let status = fs::read_to_string(format!("{proc}/status"))?;
-        if let (Some(most), Some(now)) = (kib(&status, "VmHWM:"), kib(&status, "VmRSS:")) {
-            peak = most;
-            resident.push(now);
+        if let Some(memory) = resident(child.id()) {
+            peak = memory.peak;
+            samples.push(memory.now);
         }
         thread::sleep(SAMPLE);
     }
     let wall = begun.elapsed();
     // A zombie's times in /proc are complete until it is reaped.
-    let cpu = own_time(&fs::read_to_string(format!("{proc}/stat"))?).context("no times in /proc")?;
-    Ok(Usage { status: child.wait()?, wall, cpu, peak, resident })
+    let cpu =
+        own_time(&fs::read_to_string(format!("/proc/{}/stat", child.id()))?).context("no times in /proc")?;
+    Ok(Usage { status: child.wait()?, wall, cpu, peak, resident: samples })
 }
 
 fn is_running(child: &Child) -> Result<bool> {
@@ -86,12 +85,6 @@ fn own_time(stat: &str) -> Option<Duration> {
     Some(TICK * ticks)
 }
 
-/// A value of /proc/PID/status in KiB.
-pub fn kib(status: &str, key: &str) -> Option<u64> {
-    let value = status.lines().find_map(|line| line.strip_prefix(key))?;
-    value.split_whitespace().next()?.parse().ok()
-}
-
 /// Nearest-rank percentile; `sorted` is ascending.
 pub fn percentile(sorted: &[i64], percent: usize) -> i64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
@@ -107,13 +100,6 @@ mod tests {
         let stat = "42 (a ) b (c) S 1 42 42 0 -1 4194560 100 200 0 0 120 30 999 888 20 0 1 0 5";
         assert_eq!(own_time(stat), Some(Duration::from_millis(1500)));
         assert_eq!(own_time("nonsense"), None);
-    }
-
-    #[test]
-    fn memory_is_read_by_its_key() {
-        let status = "Name:\tx\nVmHWM:\t    5120 kB\nVmRSS:\t    4096 kB\n";
-        assert_eq!((kib(status, "VmHWM:"), kib(status, "VmRSS:")), (Some(5120), Some(4096)));
-        assert_eq!(kib("Name:\tended\n", "VmRSS:"), None);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! `cargo xtask bench scale`: what grows with the players of a league, at four sizes, and how fast.
 
-use crate::{measure::kib, table::table};
+use crate::table::table;
 use anyhow::{Context, Result};
 use contest::schedule::{
     Pairing,
     rounds::{Method, Seeker, pair},
 };
-use platform::usage::processor_time;
+use platform::usage::{Resident, processor_time, resident};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, PlayerId, Stamped},
@@ -50,19 +50,18 @@ fn row(what: &str, work: Work) -> Result<Vec<String>> {
     for (time, players) in seconds.iter_mut().zip(SIZES) {
         // From here on the peak is that of this work.
         fs::write("/proc/self/clear_refs", "5").context("the peak of memory could not be reset")?;
-        let (before, begun) = (memory_of("VmRSS:")?, processor_time()?);
+        let (before, begun) = (own_memory()?.now, processor_time()?);
         work(players);
         *time = (processor_time()? - begun).as_secs_f64().max(LEAST);
-        memory = memory_of("VmHWM:")?.saturating_sub(before) / 1024;
+        memory = own_memory()?.peak.saturating_sub(before) / 1024;
         row.push(format!("{:.1}", *time * 1000.0));
     }
     row.extend([format!("{:.2}", slope(seconds)), memory.to_string()]);
     Ok(row)
 }
 
-fn memory_of(key: &str) -> Result<u64> {
-    kib(&fs::read_to_string("/proc/self/status")?, key)
-        .context("the system does not say how much memory is used")
+fn own_memory() -> Result<Resident> {
+    resident(std::process::id()).context("the system does not say how much memory is used")
 }
 
 /// The power of the size with which the work grows: 1 where four times the players take four times as long.

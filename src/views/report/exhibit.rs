@@ -120,12 +120,6 @@ impl<'a, R> Column<'a, R> {
     }
 }
 
-impl<R> std::fmt::Debug for Column<'_, R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Column").field("heading", &self.heading).finish_non_exhaustive()
-    }
-}
-
 impl Exhibit {
     /// The table of these columns and rows.
     pub fn of<'r, R: 'r>(columns: Vec<Column<'_, R>>, rows: impl IntoIterator<Item = &'r R>) -> Self {

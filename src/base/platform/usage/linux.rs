@@ -1,6 +1,6 @@
 //! Linux: `/proc` (proc(5)) and control groups.
 
-use super::{Member, Memory, Thread};
+use super::{Member, Memory, Resident, Thread};
 use crate::proc::{Stat, children, field, numbers, status};
 use std::{
     ffi::{OsStr, OsString},
@@ -29,6 +29,11 @@ pub(super) fn members(group: i32) -> Option<Vec<Member>> {
 /// A process that has not ended.
 fn alive(pid: u32) -> Option<Stat> {
     Stat::of(pid).filter(|stat| !stat.has_ended())
+}
+
+pub(super) fn resident(pid: u32) -> Option<Resident> {
+    let status = status(pid)?;
+    Some(Resident { now: field(&status, "VmRSS:")?, peak: field(&status, "VmHWM:")? })
 }
 
 pub(super) fn memory() -> Option<Memory> {

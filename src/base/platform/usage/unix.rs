@@ -1,6 +1,6 @@
 //! Unix without `/proc`: nothing is known of other processes.
 
-use super::{Member, Memory, Thread};
+use super::{Member, Memory, Resident, Thread};
 use std::{ffi::OsString, time::Duration};
 
 #[path = "clock.rs"]
@@ -11,6 +11,10 @@ pub(super) use clock::{host_name, processor_time};
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
 pub(super) fn members(_group: i32) -> Option<Vec<Member>> {
+    None
+}
+
+pub(super) fn resident(_pid: u32) -> Option<Resident> {
     None
 }
 

@@ -1,6 +1,6 @@
 //! Windows: Toolhelp lists processes; each is asked by a handle.
 
-use super::{Member, Memory, Thread};
+use super::{Member, Memory, Resident, Thread};
 use crate::windows::{self, done, made, size_of_one};
 use std::{
     collections::BTreeSet,
@@ -101,6 +101,12 @@ fn intervals(time: FILETIME) -> u64 {
 
 fn working_set(process: &OwnedHandle) -> Option<u64> {
     u64::try_from(windows::memory_of(process).ok()?.WorkingSetSize).ok()
+}
+
+pub(super) fn resident(pid: u32) -> Option<Resident> {
+    let counters = windows::memory_of(&opened(pid)?).ok()?;
+    let kib = |bytes: usize| bytes as u64 / 1024;
+    Some(Resident { now: kib(counters.WorkingSetSize), peak: kib(counters.PeakWorkingSetSize) })
 }
 
 #[allow(unsafe_code)]

@@ -33,7 +33,7 @@ impl Dispatcher<'_> {
             if self.plan.engines.iter().any(|known| known.name == engine.name) {
                 return refuse(|words| words.engine_plays_already(&printable(engine.name.as_bytes())));
             }
-            if self.slots.cores_of_a_game().is_some_and(|cores| facts.cores > cores as f64) {
+            if self.slots.cores.is_some_and(|cores| facts.cores > cores as f64) {
                 return refuse(|words| words.engine_needs_cores(&printable(engine.name.as_bytes())));
             }
         }

@@ -3,11 +3,9 @@
 use super::*;
 use crate::game::{Authority, Game, Setup};
 use crate::{
-    adjudicate::Adjudication,
     clock::{Accounting, TimeControl},
     entry::GameId,
     opening::EVEN,
-    rules::Rules,
 };
 use Color::{Black, White};
 
@@ -22,19 +20,7 @@ fn setup(start: &str) -> Setup {
         accounting: Accounting::Seconds,
         ..TimeControl::default()
     };
-    Setup {
-        game: GameId(1),
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        scales: Default::default(),
-        times: [time; 2],
-        start: start.to_owned(),
-        opening: vec![],
-        scores: vec![],
-        hears: [false; 2],
-        may_reject: true,
-        seed: 0,
-    }
+    Setup::of(GameId(1), [time; 2], start)
 }
 
 fn terms() -> ServerRuled {

@@ -36,6 +36,25 @@ pub struct Setup {
     pub seed: u64,
 }
 
+impl Setup {
+    /// A game from a position by the default rules, without adjudication; a side may turn it down.
+    pub fn of(game: GameId, times: [TimeControl; 2], start: &str) -> Self {
+        Self {
+            game,
+            rules: Rules::default(),
+            adjudication: Adjudication::default(),
+            scales: Default::default(),
+            times,
+            start: start.to_owned(),
+            opening: vec![],
+            scores: vec![],
+            hears: [false; 2],
+            may_reject: true,
+            seed: 0,
+        }
+    }
+}
+
 /// A setup that no game can start from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {

@@ -3,7 +3,6 @@
 
 use referee::{
     Color, Foul, Outcome, WinBy,
-    adjudicate::Adjudication,
     clock::TimeControl,
     entry::GameId,
     game::{Answer, Game, Input, Reply, Said, Setup},
@@ -15,19 +14,9 @@ use testing::Listed;
 
 /// A game at `sfen` in which nothing but legality decides.
 fn game(sfen: &str) -> Game {
-    let setup = Setup {
-        game: GameId(1),
-        rules: Rules { max_moves: None, mate_ends_game: false, ..Rules::default() },
-        adjudication: Adjudication::default(),
-        scales: Default::default(),
-        times: [TimeControl { patience: Duration::from_secs(1), ..TimeControl::default() }; 2],
-        start: sfen.to_owned(),
-        opening: vec![],
-        scores: vec![],
-        hears: [false; 2],
-        may_reject: true,
-        seed: 0,
-    };
+    let rules = Rules { max_moves: None, mate_ends_game: false, ..Rules::default() };
+    let times = [TimeControl { patience: Duration::from_secs(1), ..TimeControl::default() }; 2];
+    let setup = Setup { rules, ..Setup::of(GameId(1), times, sfen) };
     let (mut game, _) = Game::start(setup).expect("the position is a position");
     for color in Color::BOTH {
         game.handle(Input::Reply(color, Reply::Ready));

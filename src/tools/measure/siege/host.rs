@@ -1,7 +1,7 @@
 //! The host under attack, in a directory of its own: its files and its process.
 
-use crate::measure::kib;
 use anyhow::{Context, Result, ensure};
+use platform::usage::resident;
 use std::{
     fs,
     net::SocketAddr,
@@ -51,8 +51,7 @@ impl Host {
 
     /// The most memory that it had since, in MB.
     pub fn memory(&self) -> Result<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
-        Ok(kib(&status.context("the host has ended")?, "VmHWM:").unwrap_or(0) / 1024)
+        Ok(resident(self.process.id()).context("the host has ended")?.peak / 1024)
     }
 
     /// Bytes of its database, records and log.
