@@ -23,7 +23,7 @@ use std::{fs, hint::black_box, io, path::PathBuf, process::ExitCode};
 use xtask::{args::Flags, workspace};
 
 /// Flags of the command.
-pub const FLAGS: [&str; 1] = ["--program"];
+pub const FLAGS: [&str; 2] = ["--program", "--only"];
 
 /// Players, each four times as many as before.
 const SIZES: [usize; 4] = [625, 2_500, 10_000, 40_000];
@@ -51,12 +51,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
             workspace::release("renmei")
         }
     };
-    let rows = ALL.into_iter().map(|(what, work)| row(what, work)).collect::<Result<Vec<_>>>()?;
+    let is_wanted = |what: &str| flags.text("--only").is_none_or(|only| what.contains(only));
+    let wanted = ALL.into_iter().filter(|(what, _)| is_wanted(what));
+    let rows = wanted.map(|(what, work)| row(what, work)).collect::<Result<Vec<_>>>()?;
     let sizes = SIZES.map(|players| format!("{players} players"));
     let header = [&["ms of processor time"][..], &sizes.each_ref().map(String::as_str), &["slope", "MiB"]];
     print!("{}", table(&header.concat(), &rows));
     println!("slope: the work grows with this power of the players; MiB: memory of the largest\n");
-    print!("{}", table(&programs::HEADER, &programs::rows(&program)?));
+    print!("{}", table(&programs::HEADER, &programs::rows(&program, &is_wanted)?));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -72,6 +74,7 @@ fn row(what: &str, work: Work) -> Result<Vec<String>> {
         row.push(format!("{:.1}", *time * 1000.0));
     }
     row.extend([format!("{:.2}", slope(seconds)), memory.to_string()]);
+    eprintln!("{}", row.join("  "));
     Ok(row)
 }
 

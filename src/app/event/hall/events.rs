@@ -6,7 +6,7 @@ use arena::{Say, operations::Operations};
 use journal::{Store, now};
 use parking_lot::{Mutex, MutexGuard};
 use plan::hall::HallEvent;
-use platform::files::{Stamp, beside};
+use platform::files::{Identity, Stamp, beside};
 use std::{collections::BTreeMap, ops::Bound, path::PathBuf, sync::Arc};
 use web::EventState;
 
@@ -36,8 +36,12 @@ pub(super) struct EventOfHall {
     /// Its database, and its name there.
     pub stored: Option<(PathBuf, String)>,
     /// That database and its write-ahead log when somebody last looked for games to play again.
-    pub seen: [Option<Stamp>; 2],
+    pub seen: [Option<Contents>; 2],
 }
+
+/// What changes with the contents of a file: which file it is, its size, and when it was written. (Readers of a database who are
+/// root give its log its owner anew.)
+pub(super) type Contents = (Identity, u64, (i64, i64));
 
 impl Events {
     /// What is asked about an event; `None` while it does not run.
@@ -118,7 +122,8 @@ impl EventOfHall {
     pub fn is_reopened(&mut self) -> bool {
         let Some((database, name)) = &self.stored else { return false };
         let log = beside(database, "-wal");
-        let now = [database, &log].map(|path| Stamp::at(path).ok());
+        let contents = |stamp: Stamp| (stamp.identity, stamp.bytes, stamp.modified);
+        let now = [database, &log].map(|path| Stamp::at(path).ok().map(contents));
         if now == self.seen {
             return false;
         }
@@ -143,6 +148,7 @@ mod tests {
         entry::Entry,
         operation::{Action, Operation},
     };
+    use std::fs;
 
     #[test]
     fn events_that_have_ended_are_looked_at_in_turn() {
@@ -181,7 +187,10 @@ mod tests {
         event.stored = Some((path.clone(), "cup".to_owned()));
         assert!(!event.is_reopened(), "nothing was played");
         play(vec![order(1), Entry::Closed]);
-        assert!(!event.is_reopened() && !event.is_reopened());
+        assert!(!event.is_reopened());
+        let seen = event.seen;
+        fs::set_permissions(&path, fs::metadata(&path).unwrap().permissions()).unwrap();
+        assert!(!event.is_reopened() && event.seen == seen, "its contents are the same");
         let reopened = opening();
         reopened.writer().reopen(reopened.event().event).unwrap();
         assert!(!event.is_reopened(), "it is still open");

@@ -64,13 +64,14 @@ const IDLE: Duration = Duration::from_secs(5);
 /// Descriptors of a program beside its connections.
 const OTHER_FILES: usize = 1_000;
 
-/// A row for each figure.
-pub fn rows(program: &Path) -> Result<Vec<Vec<String>>> {
+/// A row for each figure of the programs that are wanted.
+pub fn rows(program: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Vec<String>>> {
     let mut rows = vec![];
-    for kind in &ALL {
+    for kind in ALL.iter().filter(|kind| is_wanted(kind.figures[0])) {
         let runs = kind.sizes.map(|size| {
-            eprintln!("{}: N = {size}", kind.figures[0]);
-            (kind.run)(program, size)
+            let run = (kind.run)(program, size);
+            eprintln!("{}, N = {size}: {run:.1?}", kind.figures[0]);
+            run
         });
         let runs = runs.into_iter().collect::<Result<Vec<_>>>()?;
         for (at, figure) in kind.figures.iter().enumerate() {
