@@ -174,7 +174,7 @@ impl Command {
             Self::Watch(args) => watch::watch(args, language),
             Self::Web(args) => web::web(args),
             Self::Export(args) => export::export(args),
-            Self::Import(args) => import::import(args),
+            Self::Import(args) => import::import(args, language),
             Self::Pack(args) => pack::pack(args),
             Self::Verify(args) => verify::verify(args),
             Self::Ledger(args) => ledger::ledger(args, language),

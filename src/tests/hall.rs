@@ -244,10 +244,10 @@ fn a_file_that_is_dropped_in_begins_and_one_that_changes_or_goes_is_told() {
         }
     };
     until("pages on http://");
-    let slow = event(&desk, "games = 400", &["king", "third"], PAUSE);
+    let slow = event(&desk, "games = 40000", &["king", "third"], PAUSE);
     desk.write("events/slow.toml", &slow);
     until("slow: slow begins");
-    desk.write("events/slow.toml", &slow.replace("games = 400", "games = 2"));
+    desk.write("events/slow.toml", &slow.replace("games = 40000", "games = 2"));
     until("slow: slow.toml has changed");
     fs::remove_file(desk.path("events/slow.toml")).unwrap();
     until("slow: slow.toml is gone");

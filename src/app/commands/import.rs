@@ -7,6 +7,7 @@ use std::{
     path::PathBuf,
     time::{Duration, Instant},
 };
+use words::Language;
 
 /// Least time between two lines about a long import.
 const PACE: Duration = Duration::from_secs(2);
@@ -44,14 +45,17 @@ impl From<&ImportArgs> for records::Import {
 }
 
 /// Imports records into a database, and verifies them if requested.
-pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+pub fn import(args: &ImportArgs, language: Language) -> Result<Exit, Failure> {
     let (read, told) = (Cell::new(0_u64), Cell::new(Instant::now()));
-    let passes = if args.db.is_some() { "; each is read twice" } else { "" };
+    let line = match args.db {
+        Some(_) => Language::records_read_twice_so_far,
+        None => Language::records_read_so_far,
+    };
     let is_wanted = || {
         read.set(read.get() + 1);
         if told.get().elapsed() >= PACE {
             told.set(Instant::now());
-            err_line!("{} records read so far{passes}", read.get());
+            err_line!("{}", line(language, read.get()));
         }
         true
     };

@@ -47,6 +47,11 @@ const OPEN: usize = 32;
 const FAULTS: (usize, usize) = (10, 300);
 /// Time between two tables of all events.
 const TABLE: Duration = Duration::from_secs(60);
+/// Time between two looks at the files, and at events that have ended; also the longest wait for an order while no event is
+/// played.
+const LOOK: Duration = Duration::from_secs(1);
+/// Events that have ended and are looked at at a time, in turn: a hall of hundreds costs no more than a small one.
+const IN_TURN: usize = 16;
 
 /// An order to a hall, about the event of this name: that of its file without `.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +152,29 @@ fn title(directory: &Path) -> String {
     path.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
+/// What a hall looks at again and again.
+struct Looks {
+    files: Files,
+    last_time: Option<Instant>,
+    /// The last event that was looked at after its end.
+    last: String,
+}
+
+impl Looks {
+    fn of(directory: &Path) -> Self {
+        Self { files: Files::of(directory), last_time: None, last: String::new() }
+    }
+
+    /// True if it is time to look again, which counts as done then.
+    fn are_due(&mut self, now: Instant) -> bool {
+        let is_due = self.last_time.is_none_or(|last| now.saturating_duration_since(last) >= LOOK);
+        if is_due {
+            self.last_time = Some(now);
+        }
+        is_due
+    }
+}
+
 struct Hall<'a> {
     directory: &'a Path,
     options: &'a Options,
@@ -164,16 +192,19 @@ impl Hall<'_> {
         let shown = self.directory.display();
         // A directory that is not there is found before anything begins.
         event_files(self.directory).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
-        let mut files = Files::of(self.directory);
+        let mut looks = Looks::of(self.directory);
         err_line!("{} for the events of {shown}{}", number(self.turnstile.places(), "core"), self.ending());
         self.gallery.lines().iter().for_each(|line| err_line!("{line}"));
         let listening = self.port.iter().flat_map(|port| &port.lines);
         listening.for_each(|line| err_line!("{line} for the players of all events"));
         thread::scope(|scope| {
             let (mut catalogue, mut told) = (Catalogue::new(scope), Instant::now());
-            while self.step(&mut files, &mut catalogue) {
-                if let Some((name, ended, _)) = catalogue.next_end() {
-                    self.note(&name, ended);
+            while self.step(&mut looks, &mut catalogue) {
+                match catalogue.playing().is_empty() {
+                    true => self.rest(orders),
+                    false => {
+                        catalogue.next_end().into_iter().for_each(|(name, ended, _)| self.note(&name, ended))
+                    }
                 }
                 orders.iter().flat_map(|orders| orders.try_iter()).for_each(|order| self.obey(order));
                 if told.elapsed() >= TABLE {
@@ -195,28 +226,44 @@ impl Hall<'_> {
     /// Looks at the files and at the clock; false: there is nothing left to do.
     fn step<'scope, 'env>(
         &'env self,
-        files: &mut Files,
+        looks: &mut Looks,
         catalogue: &mut Catalogue<'scope, 'env, String, EventState>,
     ) -> bool {
         let is_ending = self.shutdown.is_finishing();
         self.gallery.close_replaced();
         if !is_ending {
-            match files.look(Instant::now()) {
-                // Hundreds of files may have come at once.
-                Ok(changes) => changes
-                    .into_iter()
-                    .take_while(|_| !self.shutdown.is_finishing())
-                    .for_each(|change| self.take(change)),
-                Err(error) => err_line!("{}: {error}", self.directory.display()),
+            if looks.are_due(Instant::now()) {
+                self.look(looks);
             }
-            self.take_up_reopened();
             self.begin_next(catalogue);
         }
         catalogue.pass_on(&self.shutdown);
         catalogue.playing().iter().for_each(|(name, reins)| self.keep_hours(name, reins));
         let is_left = || self.events.any(|state| *state == EventState::Waits);
-        let waits = !is_ending && (!self.options.until_done || files.unsettled() || is_left());
+        let waits = !is_ending && (!self.options.until_done || looks.files.unsettled() || is_left());
         !catalogue.playing().is_empty() || waits
+    }
+
+    /// Waits for an order, or until it is time to look again.
+    fn rest(&self, orders: Option<&mpsc::Receiver<Order>>) {
+        match orders.map(|orders| orders.recv_timeout(LOOK)) {
+            Some(Ok(order)) => self.obey(order),
+            Some(Err(mpsc::RecvTimeoutError::Timeout)) => {}
+            Some(Err(mpsc::RecvTimeoutError::Disconnected)) | None => thread::sleep(LOOK),
+        }
+    }
+
+    /// Takes up what has happened to the files, and to events that have ended.
+    fn look(&self, looks: &mut Looks) {
+        match looks.files.look(Instant::now()) {
+            // Hundreds of files may have come at once.
+            Ok(changes) => changes
+                .into_iter()
+                .take_while(|_| !self.shutdown.is_finishing())
+                .for_each(|change| self.take(change)),
+            Err(error) => err_line!("{}: {error}", self.directory.display()),
+        }
+        self.take_up_reopened(&mut looks.last);
     }
 
     fn obey(&self, order: Order) {
@@ -340,12 +387,9 @@ impl Hall<'_> {
         self.admit(&name, terms, text);
     }
 
-    /// Lets events go on that have ended, and of which games were opened again since.
-    fn take_up_reopened(&self) {
-        let has_ended =
-            |event: &&EventOfHall| matches!(event.state, EventState::Over | EventState::Halted(_));
-        let ended: Vec<_> = self.events.lock().values().filter(has_ended).cloned().collect();
-        for mut event in ended {
+    /// Lets events go on that have ended, and of which games were opened again since: the next ones behind the `last`.
+    fn take_up_reopened(&self, last: &mut String) {
+        for mut event in self.events.ended_after(last, IN_TURN) {
             if event.is_reopened() {
                 (event.say)("it goes on: games of it are to be played again");
                 self.begin(&event.name);

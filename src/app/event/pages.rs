@@ -38,7 +38,7 @@ pub(crate) fn open(
     let secure = config.tls.as_ref().map(secure).transpose()?;
     let setup =
         Setup { secure, boards, ..setup(config, (database, event), office.as_ref(), Crowd::default()) };
-    Ok(Some(Server::open(setup, |_| routes(office))?))
+    Ok(Some(Server::open(setup, move |_| routes(office))?))
 }
 
 /// What the pages of an event without TLS are opened with.
@@ -74,7 +74,7 @@ pub(crate) fn of_hall(
     office: Option<Door>,
 ) -> Result<Pages, Failure> {
     let setup = Setup { base, ..setup(config.clone(), event, office.as_ref(), hall.crowd()) };
-    Ok(Pages::open(setup, |_| routes(office))?)
+    Ok(Pages::open(setup, move |_| routes(office))?)
 }
 
 fn routes(office: Option<Door>) -> Router<Site> {

@@ -82,7 +82,7 @@ impl HostContext {
     pub fn gatekeeper(&self) -> Gatekeeper {
         let operations = self.operations.clone();
         let bans = move |address| operations.in_force(|in_force| in_force.bans_address(address));
-        Gatekeeper { proxies: self.proxies.clone(), bans: Arc::new(bans) }
+        Gatekeeper { proxies: self.proxies.clone(), bans: Arc::new(bans), visits: self.visits.clone() }
     }
 
     /// Asks something of the lobby.

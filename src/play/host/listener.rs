@@ -6,22 +6,22 @@ use super::{
     connection::attend,
     context::HostContext,
     game_threads::yield_to_games,
-    places::{Full, Places},
+    places::Places,
     socket,
-    vestibule::{Arrival, Gatekeeper, Vestibule},
+    vestibule::{Arrival, BANNED, Gatekeeper, Vestibule},
 };
 use arena::actor_thread::ActorThread;
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
-    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
 /// How long connections may take to be closed at the end.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// Connections at once that have no place and are told why, and how long they have to read it. The others are closed.
+/// Connections at once that have no place and are waited for while they read why, and how long they have. To the others it is
+/// written, too, and they are closed at once.
 static PARTING: Semaphore = Semaphore::const_new(64);
 const READS: Duration = Duration::from_secs(2);
 /// Pause after the system refused to accept a connection.
@@ -116,15 +116,16 @@ impl Threshold {
         &self.context
     }
 
-    /// Takes in a connection of which these bytes were read, from any thread; an address that is banned here is cut off.
+    /// Takes in a connection of which these bytes were read, from any thread, unless its address is banned here.
     pub fn pass(&self, channel: Carried, address: IpAddr, heard: Vec<u8>) {
-        if self.context.gatekeeper().bans(address) {
-            return;
-        }
-        let this = self.clone();
+        let (this, gatekeeper) = (self.clone(), self.context.gatekeeper());
         self.network.run(async move {
-            if let Ok(channel) = channel.arrive() {
-                this.enter(channel, address, heard);
+            match channel.arrive() {
+                Ok(channel) if gatekeeper.bans(address) => {
+                    gatekeeper.turn_away(&this.network, channel, BANNED, false);
+                }
+                Ok(channel) => this.enter(channel, address, heard),
+                Err(_gone) => {}
             }
         });
     }
@@ -133,22 +134,21 @@ impl Threshold {
         match Places::enter(&self.places, address, &self.context.limits) {
             Ok(place) => attend(channel, heard, place, self.context.clone(), self.network.clone()),
             Err(full) => {
-                self.context.visits.turned_away(&full.to_string(), Instant::now());
-                part(&self.network, channel, &full);
+                self.context.gatekeeper().turn_away(&self.network, channel, &full.to_string(), false);
             }
         }
     }
 }
 
-/// Tells a connection why there is no place for it.
-pub fn part(network: &ActorThread, mut channel: Channel, full: &Full) {
-    let line = format!("##[ERROR] {full}\n");
+/// Tells a connection in these bytes why it is closed.
+pub fn part(network: &ActorThread, mut channel: Channel, last: &[u8]) {
     let Ok(permit) = PARTING.try_acquire() else {
-        let _not_written = channel.try_write(line.as_bytes());
+        let _not_written = channel.try_write(last);
         return channel.say_goodbye();
     };
+    let last = last.to_vec();
     network.run(async move {
-        let _reads_nothing = tokio::time::timeout(READS, channel.part(line.as_bytes())).await;
+        let _reads_nothing = tokio::time::timeout(READS, channel.part(&last)).await;
         drop(permit);
     });
 }
@@ -179,8 +179,12 @@ async fn accept(listener: TcpListener, door: Door) {
 impl Door {
     fn knocked(&self, socket: TcpStream, peer: IpAddr) {
         let proxied = self.gatekeeper.proxies.trusts(peer);
-        if socket::prepare(&socket).is_err() || (!proxied && self.gatekeeper.bans(peer)) {
+        if socket::prepare(&socket).is_err() {
             return;
+        }
+        if !proxied && self.gatekeeper.bans(peer) {
+            let channel = Channel::plain(socket);
+            return self.gatekeeper.turn_away(&self.network, channel, BANNED, self.tls.is_some());
         }
         if self.tls.is_none() && !proxied {
             return (self.enter)(Channel::plain(socket), peer);

@@ -10,9 +10,10 @@ use super::{
     channel::{Channel, Event},
     error::HostError,
     event::EventNetwork,
-    listener::{Connections, Enter, Port, Threshold, part},
+    listener::{Connections, Enter, Port, Threshold},
     places::{Places, TakenPlace},
     vestibule::{self, Gatekeeper, Vestibule},
+    visits::Visits,
 };
 use arena::{Say, actor_thread::ActorThread};
 use notation::csa::{game_name::Entry, wire::ClientLine};
@@ -57,14 +58,16 @@ impl Reception {
     /// When the system has no thread, or cannot watch a port.
     pub fn open(ports: Vec<Port>, proxies: Proxies, say: Say) -> io::Result<Self> {
         let (events, stop) = (Arc::<Mutex<Events>>::default(), CancellationToken::new());
-        let gatekeeper = Gatekeeper { proxies: Arc::new(proxies), bans: Arc::new(|_| false) };
+        let visits = Visits::default();
+        visits.write_to(say.clone());
+        let gatekeeper = Gatekeeper { proxies: Arc::new(proxies), bans: Arc::new(|_| false), visits };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (sender, opened) = mpsc::channel();
         let (shared, stopped, vestibule) = (events.clone(), stop.clone(), Vestibule::start()?);
         let work = move || {
             runtime.block_on(async {
                 let network = ActorThread::current();
-                let enter = desk(shared, network.clone(), say);
+                let enter = desk(shared, network.clone(), gatekeeper.clone(), say);
                 let connections = Connections::new(gatekeeper, vestibule, network, enter);
                 let _nobody_waits =
                     sender.send(ports.into_iter().try_for_each(|port| connections.listen(port, &stopped)));
@@ -165,14 +168,14 @@ fn meant(events: &[Known<'_>], name: &str, game: Option<&str>) -> Result<usize, 
 }
 
 /// What is done with those who come in: their login is read, and they are sent on.
-fn desk(events: Arc<Mutex<Events>>, network: ActorThread, say: Say) -> Enter {
+fn desk(events: Arc<Mutex<Events>>, network: ActorThread, gatekeeper: Gatekeeper, say: Say) -> Enter {
     let (places, refusals) =
         (Arc::<Places>::default(), Arc::new(SharedBucket::from(Bucket::per_hour(SHOWN))));
     let limits = vestibule::limits();
     Arc::new(move |channel, address| {
         let place = match Places::enter(&places, address, &limits) {
             Ok(place) => place,
-            Err(full) => return part(&network, channel, &full),
+            Err(full) => return gatekeeper.turn_away(&network, channel, &full.to_string(), false),
         };
         let (events, say, refusals) = (events.clone(), say.clone(), refusals.clone());
         let refused = move |why: &str| {
@@ -193,21 +196,15 @@ async fn receive(
     refused: &(dyn Fn(&str) + Send + Sync),
 ) {
     let heard = tokio::select! { biased;
-        () = place.place.gives_way() => return,
-        heard = timeout(LOGIN, first_line(&mut channel)) => heard,
-    };
-    let heard = match heard {
-        Ok(Some(heard)) => heard,
-        Ok(None) => return,
-        Err(_) => {
-            let late = format!("##[ERROR] no login came within {} s\n", LOGIN.as_secs());
-            let _left_before = timeout(FAREWELL, channel.tell(late.as_bytes())).await;
-            return;
+        () = place.place.gives_way() => Err(vestibule::CROWDED.to_owned()),
+        heard = timeout(LOGIN, first_line(&mut channel)) => {
+            heard.map_err(|_| format!("no login came within {} s", LOGIN.as_secs()))
         }
     };
-    let answer = match read(&heard) {
-        None => TYPE.to_owned(),
-        Some((name, game, extended)) => match choose(events, &name, game.as_deref()) {
+    let answer = match heard.map(|heard| heard.and_then(|heard| Some((read(&heard)?, heard)))) {
+        Err(why) => format!("##[ERROR] {why}\n"),
+        Ok(None) => TYPE.to_owned(),
+        Ok(Some(((name, game, extended), heard))) => match choose(events, &name, game.as_deref()) {
             Ok(threshold) => {
                 if let Ok(channel) = channel.depart() {
                     threshold.pass(channel, address, heard);

@@ -9,7 +9,9 @@ use super::{
     certificates::Certificates,
     channel::{Carried, Channel},
     game_threads::yield_to_games,
-    places::Places,
+    listener::part,
+    places::{Places, TakenPlace},
+    visits::Visits,
 };
 use arena::actor_thread::ActorThread;
 use notation::proxy;
@@ -40,6 +42,16 @@ pub const DESCRIPTORS: usize = WAITING[0] + WAITING[0] / 16 + UNNAMED;
 const PROXY: Duration = Duration::from_secs(5);
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// What a client hears whose address is banned.
+pub const BANNED: &str = "the operator has banned your address";
+/// What one hears that finds no place here, or loses it.
+pub const CROWDED: &str = "too many connections wait to be let in; try again later";
+/// What one hears whose proxy does not speak for it.
+const NOT_NAMED: &str = "the proxy does not say from where you come";
+/// Why a handshake that takes too long ends.
+const TOO_SLOW: &str = "the handshake took too long";
+/// What is sent in place of a line to a client that begins with TLS: a fatal alert, `access_denied`. A handshake only to refuse it would cost too much.
+const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 49];
 /// Least time between two lines for the operator about a proxy that is set up wrongly.
 const SILENCE: Duration = Duration::from_secs(60);
 
@@ -50,12 +62,23 @@ pub struct Gatekeeper {
     pub proxies: Arc<Proxies>,
     /// Whether an address may not come in.
     pub bans: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    /// Where the operator hears of those who are turned away.
+    pub visits: Visits,
 }
 
 impl Gatekeeper {
     /// True if an address may not come in.
     pub fn bans(&self, address: IpAddr) -> bool {
         (self.bans)(address)
+    }
+
+    /// Says to a connection why it is closed, and to the operator once a minute. `begins_with_tls`: it has not shaken hands yet.
+    pub fn turn_away(&self, network: &ActorThread, channel: Channel, why: &str, begins_with_tls: bool) {
+        self.visits.turned_away(why, tokio::time::Instant::now());
+        match begins_with_tls {
+            true => part(network, channel, &ALERT),
+            false => part(network, channel, format!("##[ERROR] {why}\n").as_bytes()),
+        }
     }
 }
 
@@ -126,18 +149,19 @@ impl Vestibule {
         arrived: impl FnOnce(Arrival) + Send + 'static,
     ) {
         let proxied = gatekeeper.proxies.trusts(peer);
-        let unnamed = if proxied { Unnamed::enter(&self.unnamed) } else { None };
-        if proxied && unnamed.is_none() {
-            return;
-        }
+        let unnamed = proxied.then(|| Unnamed::enter(&self.unnamed));
         let (this, gatekeeper) = (self.clone(), gatekeeper.clone());
         self.thread.run(async move {
             let Ok(mut socket) = TcpStream::from_std(socket) else { return };
-            let address = if proxied { this.named(&mut socket, peer).await } else { Some(peer) };
-            drop(unnamed);
-            let Some(address) = address.filter(|address| !gatekeeper.bans(*address)) else { return };
-            let channel = match tls {
-                Some(certificates) => this.shake_hands(socket, address, &certificates).await,
+            let admitted = this.admit(&mut socket, (peer, unnamed), tls.is_some(), &gatekeeper).await;
+            let (address, place) = match admitted {
+                Ok(admitted) => admitted,
+                Err(why) => {
+                    return gatekeeper.turn_away(&this.thread, Channel::plain(socket), why, tls.is_some());
+                }
+            };
+            let channel = match tls.zip(place) {
+                Some((certificates, place)) => shake_hands(socket, &place, &certificates, &gatekeeper).await,
                 None => Some(Channel::plain(socket)),
             };
             if let Some(channel) = channel.and_then(|channel| channel.depart().ok()) {
@@ -146,20 +170,36 @@ impl Vestibule {
         });
     }
 
-    /// The address of the client for whom a proxy connects; its own, where it speaks for itself.
-    async fn named(&self, socket: &mut TcpStream, proxy: IpAddr) -> Option<IpAddr> {
-        match timeout(PROXY, header(socket)).await {
-            Ok(Ok(client)) => Some(client.unwrap_or(proxy)),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                self.tell(proxy);
-                None
-            }
-            Ok(Err(_left)) => None,
-            Err(_) => {
-                self.tell(proxy);
-                None
-            }
+    /// Who comes, with a place for the handshake where TLS is spoken; or why it is turned away.
+    async fn admit(
+        &self,
+        socket: &mut TcpStream,
+        (peer, unnamed): (IpAddr, Option<Option<Unnamed>>),
+        is_secure: bool,
+        gatekeeper: &Gatekeeper,
+    ) -> Result<(IpAddr, Option<TakenPlace>), &'static str> {
+        let address = match unnamed {
+            None => peer,
+            Some(None) => return Err(CROWDED),
+            Some(Some(_place)) => self.named(socket, peer).await?,
+        };
+        if gatekeeper.bans(address) {
+            return Err(BANNED);
         }
+        let place = is_secure.then(|| Places::enter(&self.places, address, &limits()));
+        Ok((address, place.transpose().map_err(|_full| CROWDED)?))
+    }
+
+    /// The address of the client for whom a proxy connects, its own where it speaks for itself; or why it is not known.
+    async fn named(&self, socket: &mut TcpStream, proxy: IpAddr) -> Result<IpAddr, &'static str> {
+        let header = timeout(PROXY, header(socket)).await;
+        let is_left = matches!(&header, Ok(Err(error)) if error.kind() != io::ErrorKind::InvalidData);
+        match header {
+            Ok(Ok(client)) => return Ok(client.unwrap_or(proxy)),
+            _ if is_left => {}
+            _ => self.tell(proxy),
+        }
+        Err(NOT_NAMED)
     }
 
     fn tell(&self, proxy: IpAddr) {
@@ -173,29 +213,32 @@ impl Vestibule {
             );
         }
     }
+}
 
-    async fn shake_hands(
-        &self,
-        socket: TcpStream,
-        address: IpAddr,
-        certificates: &Certificates,
-    ) -> Option<Channel> {
-        let place = Places::enter(&self.places, address, &limits()).ok()?;
-        let tls = ServerConnection::new(certificates.in_use()).ok()?;
-        let mut channel = Channel::encrypted(socket, tls);
-        let shaken = tokio::select! { biased;
-            shaken = timeout(HANDSHAKE, channel.shake_hands()) => shaken,
-            () = place.place.gives_way() => return None,
-        };
-        match shaken {
-            Ok(Ok(())) => Some(channel),
-            Ok(Err(error)) => {
-                tracing::debug!(target: "tls", %address, %error, "no TLS handshake");
-                None
-            }
-            Err(_) => None,
+/// Exchanges the handshake. A client that takes too long, or gives way to another, hears that nothing follows.
+async fn shake_hands(
+    socket: TcpStream,
+    taken: &TakenPlace,
+    certificates: &Certificates,
+    gatekeeper: &Gatekeeper,
+) -> Option<Channel> {
+    let tls = ServerConnection::new(certificates.in_use()).ok()?;
+    let mut channel = Channel::encrypted(socket, tls);
+    let shaken = tokio::select! { biased;
+        shaken = timeout(HANDSHAKE, channel.shake_hands()) => shaken.map_err(|_| TOO_SLOW),
+        () = taken.place.gives_way() => Err(CROWDED),
+    };
+    match shaken {
+        Ok(Ok(())) => return Some(channel),
+        Ok(Err(error)) => {
+            tracing::debug!(target: "tls", address = %taken.place.address, %error, "no TLS handshake");
+        }
+        Err(why) => {
+            gatekeeper.visits.turned_away(why, tokio::time::Instant::now());
+            channel.say_goodbye();
         }
     }
+    None
 }
 
 impl Drop for Vestibule {

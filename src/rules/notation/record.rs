@@ -40,10 +40,16 @@ pub use ending::Ending;
 pub use handicap::{NAMED as HANDICAPS, Named};
 pub use kif_write::spelled_moves;
 pub use model::{DISTANT_MATE, Flaw, Format, GameRecord, LONGEST_MATE, Ply, RecordFault, Variation};
-use std::ops::ControlFlow;
+use std::{
+    cell::Cell,
+    io::{self, BufRead, Read as _},
+    ops::ControlFlow,
+};
 
 /// Largest game of a text, in bytes: what is read of it takes many times as much memory.
 const LARGEST_GAME: usize = 8 << 20;
+/// Bytes of a file from which its format is known: more than the largest game, and whole entries of 40 and of 38 bytes.
+pub const HEAD: usize = 40 * 38 * 5520;
 
 /// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's
 /// extension, decides only if the content is ambiguous.
@@ -68,35 +74,63 @@ pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, Recor
 /// Calls `each` with every record of a file, or why it cannot be read, and with the line, from 1, where it begins (in a binary
 /// format the entry), until it breaks off. A fault in one record does not affect the others, as far as the format separates
 /// records.
-pub fn each(bytes: &[u8], hint: Option<Format>, mut each: impl FnMut(usize, Read) -> ControlFlow<()>) {
-    let _is_broken_off = walk(&unicode(bytes), hint, &mut each);
+pub fn each(bytes: &[u8], hint: Option<Format>, each: impl FnMut(usize, Read) -> ControlFlow<()>) {
+    each_of(&unicode(bytes), io::empty(), hint, each);
 }
 
-fn walk(
-    bytes: &[u8],
+/// Does the same for a file that begins with `head`, its first [`HEAD`] bytes or all of it, and goes on with `rest`, of which
+/// a game at a time is in memory. The head decides on the format; it is no UTF-16 where something follows.
+pub fn each_of(
+    head: &[u8],
+    rest: impl BufRead,
     hint: Option<Format>,
-    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+    mut each: impl FnMut(usize, Read) -> ControlFlow<()>,
+) {
+    let _is_broken_off = walk(head, rest, hint, &mut each);
+}
+
+fn walk(bytes: &[u8], rest: impl BufRead, hint: Option<Format>, each: &mut Each<'_>) -> ControlFlow<()> {
     if decode::is_book(bytes) {
         let what =
             "an opening book of YaneuraOu: moves for positions, not games; give it to an engine as its book";
         return each(1, Err(RecordFault::new(1, what)));
     }
     if decode::is_binary(bytes) {
-        return packed::read(bytes, hint, each);
+        return packed::read(bytes, rest, hint, each);
     }
     let lines = || decode::lines(bytes);
     let alone = |read: &dyn Fn() -> Read| within_bound(bytes.len(), 1).and_then(|()| read());
     match decode::format_of(lines()).or(hint) {
-        Some(Format::Csa | Format::Csa3) => csa::read(lines(), each),
+        Some(Format::Csa | Format::Csa3) => unbroken(bytes.chain(rest), each, csa::read),
         Some(Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u) => {
             each(1, alone(&|| kif::read(lines())))
         }
         Some(Format::Jkf) => each(1, alone(&|| jkf::read(lines()))),
-        Some(Format::Usi) => lines::read(lines(), each),
-        Some(Format::Psv | Format::Hcpe) => packed::read(bytes, hint, each),
+        Some(Format::Usi) => unbroken(bytes.chain(rest), each, lines::read),
+        Some(Format::Psv | Format::Hcpe) => packed::read(bytes, rest, hint, each),
         None => each(1, Err(RecordFault::new(1, "unknown record format"))),
     }
+}
+
+/// What becomes of each record, or of why it cannot be read.
+type Each<'a> = dyn FnMut(usize, Read) -> ControlFlow<()> + 'a;
+
+/// Reads the games of a text line by line. One in the middle of which the text cannot be read any more is none.
+fn unbroken(
+    text: impl BufRead,
+    each: &mut Each<'_>,
+    read: fn(&mut dyn Iterator<Item = String>, &mut Each<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let broken = Cell::new(None);
+    let fault = |at, error: io::Error| Err(RecordFault::new(at, format!("cannot be read: {error}")));
+    read(&mut decode::read_lines(text, &broken), &mut |at, read| match broken.take() {
+        None => each(at, read),
+        Some(error) => {
+            each(at, fault(at, error))?;
+            ControlFlow::Break(())
+        }
+    })?;
+    broken.take().map_or(ControlFlow::Continue(()), |error| each(1, fault(1, error)))
 }
 
 /// Refuses a game that has so many bytes up to a line.

@@ -18,6 +18,8 @@ messages! {
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
     open_league: "open league" = "自由対局リーグ";
     imported_records: "imported records" = "取り込んだ棋譜";
+    records_read_so_far(records: u64): "{records} records read so far" = "棋譜 {records} 件まで読みました";
+    records_read_twice_so_far(records: u64): "{records} records read so far; each is read twice" = "棋譜 {records} 件まで読みました（どの棋譜も2回読みます）";
     games_on(server: &str): "games on {server}" = "{server} での対局";
     tuning_of(pairs: u64): "tuning, {pairs} pairs of games" = "オプションの調整（{pairs} 組の対局）";
     older_games: "Older games" = "以前の棋譜";

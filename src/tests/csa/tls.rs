@@ -149,25 +149,47 @@ fn half_handshakes_take_no_places_and_who_speaks_no_tls_is_told_so() {
     config.limits.connections = 4;
     config.limits.connections_per_address = 4;
     let host = Host::start(config);
-    let connect = |bytes: &[u8]| {
-        let mut socket = TcpStream::connect(host.encrypted()).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        socket.write_all(bytes).unwrap();
-        socket
-    };
-    // The first bytes of a ClientHello, as often as the host has places for an address, and more.
-    let half: Vec<TcpStream> = (0..20).map(|_| connect(&[22, 3, 1, 2, 0, 1])).collect();
+    // As often as the host has places for an address, and more.
+    let half: Vec<TcpStream> = (0..20).map(|_| sent(&host, &HALF)).collect();
     let mut plain = host.connect().login_x1("plain", "x");
     let mut encrypted = Encrypted::connect(&host, &dir.path().join("ours.pem"));
     encrypted.say("LOGIN encrypted x x1");
     encrypted.hears("LOGIN:encrypted OK");
     plain.say("%%WHO");
     plain.until("##[WHO] +OK");
-    let mut confused = connect(b"LOGIN sente t-600-10,t\n");
-    let mut answer = vec![];
-    let _reset = confused.read_to_end(&mut answer);
+    let answer = rest(sent(&host, b"LOGIN sente t-600-10,t\n"));
     assert_eq!(answer.first(), Some(&21), "an alert of TLS: {answer:?}");
     drop(half);
+}
+
+/// The first bytes of a ClientHello.
+const HALF: [u8; 6] = [22, 3, 1, 2, 0, 1];
+
+/// A connection to the port of TLS on which these bytes are sent.
+fn sent(host: &Host, bytes: &[u8]) -> TcpStream {
+    let mut socket = TcpStream::connect(host.encrypted()).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(bytes).unwrap();
+    socket
+}
+
+/// What comes until the connection is closed.
+fn rest(mut socket: TcpStream) -> Vec<u8> {
+    let mut rest = vec![];
+    let _reset = socket.read_to_end(&mut rest);
+    rest
+}
+
+#[test]
+fn who_finds_no_place_for_a_handshake_is_told_so_by_an_alert() {
+    let dir = tempfile::tempdir().unwrap();
+    let host = Host::start(with_tls(dir.path()));
+    // On a slow machine the first of a crowd may have left before the last one comes.
+    let is_told = || {
+        let mut crowd: Vec<_> = (0..33).map(|_| sent(&host, &HALF)).collect();
+        crowd.pop().map(rest) == Some(vec![21, 3, 3, 0, 2, 2, 49])
+    };
+    assert!((0..10).any(|_| is_told()));
 }
 
 #[test]
@@ -272,6 +294,7 @@ fn a_trusted_proxy_that_says_nothing_is_refused_and_tls_begins_behind_its_line()
     let dir = tempfile::tempdir().unwrap();
     let host = behind_proxy("127.0.0.9", dir.path());
     let mut silent = proxied(&host, [127, 0, 0, 9], "LOGIN nobody wrong x1\n");
+    silent.hears(&["##[ERROR] the proxy does not say from where you come"]);
     assert!(silent.is_let_go());
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from(([127, 0, 0, 9], 0)).into()).unwrap();

@@ -28,7 +28,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
-        ["bench", "scale"] => scale::run(),
+        ["bench", "scale", flags @ ..] => scale::run(&Flags::read(flags, &[], &scale::FLAGS)?),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
         ["siege", flags @ ..] => siege::run(&Flags::read(flags, &siege::SWITCHES, &siege::FLAGS)?),
         _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),

@@ -78,7 +78,7 @@ fn is_running(child: &Child) -> Result<bool> {
 
 /// User and system time (fields 14 and 15) of a line of /proc/PID/stat. The second field, the name, may contain
 /// anything, parentheses and blanks included.
-fn own_time(stat: &str) -> Option<Duration> {
+pub fn own_time(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut times = fields.split_whitespace().skip(11);
     let ticks = times.next()?.parse::<u32>().ok()? + times.next()?.parse::<u32>().ok()?;

@@ -1,4 +1,7 @@
-//! `cargo xtask bench scale`: what grows with the players of a league, at four sizes, and how fast.
+//! `cargo xtask bench scale`: what grows with the players of a league, with games and with events, at four sizes, and how
+//! fast.
+
+mod programs;
 
 use crate::table::table;
 use anyhow::{Context, Result};
@@ -16,7 +19,11 @@ use report::{
     Announcer, EventInfo, Named,
     progress::{Interval, Progress},
 };
-use std::{fs, hint::black_box, io, process::ExitCode};
+use std::{fs, hint::black_box, io, path::PathBuf, process::ExitCode};
+use xtask::{args::Flags, workspace};
+
+/// Flags of the command.
+pub const FLAGS: [&str; 2] = ["--program", "--only"];
 
 /// Players, each four times as many as before.
 const SIZES: [usize; 4] = [625, 2_500, 10_000, 40_000];
@@ -35,13 +42,23 @@ const ALL: [(&str, Work); 6] = [
     ("lines, a game a player", lines),
 ];
 
-/// Prints a row for each kind of work.
-pub fn run() -> Result<ExitCode> {
-    let rows = ALL.into_iter().map(|(what, work)| row(what, work)).collect::<Result<Vec<_>>>()?;
+/// Prints a row for each kind of work, and for each figure of a program.
+pub fn run(flags: &Flags) -> Result<ExitCode> {
+    let program = match flags.text("--program") {
+        Some(program) => PathBuf::from(program).canonicalize()?,
+        None => {
+            workspace::build_release(true)?;
+            workspace::release("renmei")
+        }
+    };
+    let is_wanted = |what: &str| flags.text("--only").is_none_or(|only| what.contains(only));
+    let wanted = ALL.into_iter().filter(|(what, _)| is_wanted(what));
+    let rows = wanted.map(|(what, work)| row(what, work)).collect::<Result<Vec<_>>>()?;
     let sizes = SIZES.map(|players| format!("{players} players"));
     let header = [&["ms of processor time"][..], &sizes.each_ref().map(String::as_str), &["slope", "MiB"]];
     print!("{}", table(&header.concat(), &rows));
-    println!("slope: the work grows with this power of the players; MiB: memory of the largest");
+    println!("slope: the work grows with this power of the players; MiB: memory of the largest\n");
+    print!("{}", table(&programs::HEADER, &programs::rows(&program, &is_wanted)?));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -57,6 +74,7 @@ fn row(what: &str, work: Work) -> Result<Vec<String>> {
         row.push(format!("{:.1}", *time * 1000.0));
     }
     row.extend([format!("{:.2}", slope(seconds)), memory.to_string()]);
+    eprintln!("{}", row.join("  "));
     Ok(row)
 }
 

@@ -36,9 +36,10 @@ use crate::{database::Database, table::columns};
 use anyhow::{Context, Result, ensure};
 use attack::Target;
 use attacks::{Attack, WAVES};
+pub use client::{connect, now, receive};
 use felt::{Felt, felt};
 use games::{Phase, Players};
-use host::Host;
+pub use host::Host;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -194,7 +195,7 @@ struct Cost {
 
 /// Plays on a host for that time in peace and for that time under each wave.
 fn besiege(program: &Path, waves: &[Wave], games: usize, time: Duration) -> Result<Besieged> {
-    let mut host = Host::start(program)?;
+    let mut host = Host::start(program, "")?;
     let phase = Phase::new();
     let (sum, calm, costs) = thread::scope(|scope| -> Result<_> {
         let players = Players::begin(scope, host.address(), games, &phase)?;

@@ -41,7 +41,9 @@ cargo xtask COMMAND
   bench latency     128 games at once of engines that take 10 ms: how late the manager is
         [--games N] [--concurrency N]      (1280, 128)
   bench scale       what grows with the players of a league, at four sizes: pairing a round, ratings, names, lines about the
-                    progress; processor time, memory, and how fast they grow
+                    progress; then an import, logins, a hall of events that are over; and how fast they grow
+        [--program FILE] [--only TEXT]     this renmei instead of a release build, with the puppet beside it; rows whose
+                                           first line has this text
   arm               build for Linux on 64-bit ARM in the cross root (below), run unit tests and play a league under an
                     emulator; without the root it is made
   browser           the pages in a real browser, in every width and language; installs Chromium, and fetches axe-core and

@@ -1,13 +1,14 @@
 //! Record files: finding and reading them, with faults by line.
 
-use notation::record::{self, Format, GameRecord, Read, RecordFault};
-use platform::files::typed_contents;
+use notation::record::{self, Format, GameRecord, HEAD, RecordFault};
+use platform::files::{LARGE, typed, typed_contents};
 use referee::number::number;
 use serde::Serialize;
 use std::{
     borrow::Cow,
     collections::HashSet,
     fmt, fs,
+    io::{self, BufRead, BufReader, Read as _},
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
@@ -85,7 +86,7 @@ pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
     let mut records = vec![];
     match Content::of(path, most) {
         Err(fault) => records.push(Err(fault)),
-        Ok(content) => content.games(|read| {
+        Ok(mut content) => content.games(|read| {
             records.push(read.map_err(|fault| FileFault::of(path, fault)));
             ControlFlow::Continue(())
         }),
@@ -93,7 +94,7 @@ pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
     records
 }
 
-pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> FileFault {
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> FileFault {
     FileFault::whole(path, format!("cannot be read: {error}"))
 }
 
@@ -103,25 +104,52 @@ pub(super) fn hint(path: &Path) -> Option<Format> {
 
 /// Content of a file, and the format its name suggests.
 pub(super) struct Content {
+    /// The whole of it, or the beginning.
     pub bytes: Vec<u8>,
-    pub hint: Option<Format>,
+    /// What follows.
+    rest: Box<dyn BufRead>,
+    hint: Option<Format>,
 }
 
 impl Content {
     /// The content of a file of at most `most` bytes.
     pub fn of(path: &Path, most: u64) -> Result<Self, FileFault> {
         let bytes = typed_contents(path, most).map_err(|error| unreadable(path, &error))?;
+        Ok(Self::whole(path, bytes))
+    }
+
+    /// The content of a file of any size, of which a part is in memory at a time: its games can be read once. What comes out
+    /// of a pipe, and texts in UTF-16, are in memory as a whole.
+    pub fn in_parts(path: &Path) -> Result<Self, FileFault> {
+        if !path.is_file() {
+            return Self::of(path, LARGE);
+        }
+        let begin = || {
+            let (mut file, mut bytes) = (typed(path)?, vec![]);
+            (&mut file).take(HEAD as u64).read_to_end(&mut bytes)?;
+            Ok((bytes, BufReader::new(file)))
+        };
+        let (bytes, rest) = begin().map_err(|error| unreadable(path, &error))?;
+        let is_whole = bytes.len() < HEAD;
+        match (is_whole, matches!(record::unicode(&bytes), Cow::Owned(_))) {
+            (true, _) => Ok(Self::whole(path, bytes)),
+            (false, true) => Self::of(path, LARGE),
+            (false, false) => Ok(Self { bytes, rest: Box::new(rest), hint: hint(path) }),
+        }
+    }
+
+    fn whole(path: &Path, bytes: Vec<u8>) -> Self {
         let bytes = match record::unicode(&bytes) {
             Cow::Owned(read) => read,
             Cow::Borrowed(_) => bytes,
         };
-        Ok(Self { bytes, hint: hint(path) })
+        Self { bytes, rest: Box::new(io::empty()), hint: hint(path) }
     }
 
     /// Calls `each` with all records of the file that hold a game, and with all faults, until it breaks off.
-    pub fn games(&self, mut each: impl FnMut(Read) -> ControlFlow<()>) {
+    pub fn games(&mut self, mut each: impl FnMut(record::Read) -> ControlFlow<()>) {
         let (mut found, mut positions, mut flow) = (0, vec![], ControlFlow::Continue(()));
-        record::each(&self.bytes, self.hint, |line, read| {
+        record::each_of(&self.bytes, &mut self.rest, self.hint, |line, read| {
             found += 1;
             flow = match read {
                 Ok(record) if record.plies.is_empty() && record.ending.is_none() => {

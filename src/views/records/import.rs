@@ -11,7 +11,6 @@ use journal::{EventHead, GameFilter, Journal, UNDATED, Writer, now};
 use notation::date;
 use notation::record::{GameRecord, RecordFault};
 use plan::StoredPlan;
-use platform::files::LARGE;
 use referee::{
     Outcome,
     distinct::moves_hash,
@@ -171,7 +170,7 @@ fn survey<'f>(
 ) -> (Vec<String>, HashMap<&'f Path, Content>) {
     let (mut names, mut seen, mut streams) = (Vec::new(), HashSet::new(), HashMap::new());
     for file in files.iter().take_while(|_| is_wanted()) {
-        let content = match Content::of(file, LARGE) {
+        let mut content = match Content::in_parts(file) {
             Ok(content) => content,
             Err(fault) => {
                 report.faults.push(fault);
@@ -239,6 +238,13 @@ fn players(record: &GameRecord) -> [String; 2] {
     [name(&record.black, UNNAMED[0]), name(&record.white, UNNAMED[1])]
 }
 
+/// How often a record is stored, and how often this import has read it.
+#[derive(Default)]
+struct Times {
+    stored: u32,
+    read: u32,
+}
+
 /// Writes records into an event.
 struct Importer {
     journal: Journal,
@@ -248,10 +254,8 @@ struct Importer {
     resumed: bool,
     begun: bool,
     next: u64,
-    /// Fingerprints of the stored records.
-    there: HashSet<String>,
-    /// How often this import has read each of its records.
-    times: HashMap<u128, u32>,
+    /// Records by their contents; half of the hash names them, as there may be millions.
+    times: HashMap<u64, Times>,
     imported: usize,
     known: usize,
     without_result: usize,
@@ -266,9 +270,10 @@ impl Importer {
         let plan = StoredPlan::of_records(name).to_json();
         let head = EventHead { name, kind: "import", plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(db, &head)?;
-        let mut there = HashSet::new();
+        let mut times = HashMap::<_, Times>::new();
         opening.store().games(opening.event().event, &GameFilter::default(), |row| {
-            there.extend(Origin::of(&row.evidence).field("record").map(str::to_owned));
+            let contents = Origin::of(&row.evidence).field("record").and_then(contents_of);
+            contents.into_iter().for_each(|contents| times.entry(half(contents)).or_default().stored += 1);
             Ok::<_, RecordsError>(())
         })?;
         let mut players = opening.players().to_vec();
@@ -284,8 +289,7 @@ impl Importer {
             resumed,
             begun: false,
             next,
-            there,
-            times: HashMap::new(),
+            times,
             imported: 0,
             known: 0,
             without_result: 0,
@@ -294,7 +298,7 @@ impl Importer {
 
     /// Imports the records of a file, or of the contents that a pipe had; the survey has reported the faults.
     fn file(&mut self, file: &Path, stream: Option<Content>, is_wanted: &dyn Fn() -> bool) {
-        let Some(content) = stream.or_else(|| Content::of(file, LARGE).ok()) else { return };
+        let Some(mut content) = stream.or_else(|| Content::in_parts(file).ok()) else { return };
         content.games(|read| {
             read.into_iter().for_each(|record| self.take(&record, file));
             while_wanted(is_wanted)
@@ -304,12 +308,12 @@ impl Importer {
     /// Takes in a record, if an earlier import has not.
     fn take(&mut self, record: &GameRecord, file: &Path) {
         let contents = hash(record);
-        let time = self.times.entry(contents).or_default();
-        *time += 1;
+        let Times { stored, read } = self.times.entry(half(contents)).or_default();
+        *read += 1;
         // Deterministic engines repeat games exactly: a second equal record of an import is another game, be it in the
         // same file or in one of its own.
-        let fingerprint = format!("{contents:032x}.{time}");
-        if self.there.insert(fingerprint.clone()) {
+        if *read > *stored {
+            let fingerprint = format!("{contents:032x}.{read}");
             self.record(record, &file.to_string_lossy(), &fingerprint);
         } else {
             self.known += 1;
@@ -356,6 +360,16 @@ impl Importer {
         self.journal.finish()?;
         Ok((self.imported, self.known))
     }
+}
+
+/// The contents that a fingerprint names.
+fn contents_of(fingerprint: &str) -> Option<u128> {
+    u128::from_str_radix(fingerprint.split_once('.')?.0, 16).ok()
+}
+
+/// Half of a hash: of a million records two are taken for the same one with a chance of one in 30 million.
+fn half(contents: u128) -> u64 {
+    ((contents >> 64) ^ contents) as u64
 }
 
 /// The outcome of a record: that of its ending, or else that of the rules.

@@ -41,7 +41,7 @@ use rustls::ServerConfig;
 use std::{
     net::{SocketAddr, TcpListener as StdListener},
     path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, LazyLock, atomic::AtomicBool},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -128,7 +128,10 @@ impl Server {
     ///
     /// # Errors
     /// When an address is taken, or a thread cannot be started.
-    pub fn open(setup: Setup, further: impl FnOnce(&Site) -> Router<Site>) -> Result<Self, WebError> {
+    pub fn open(
+        setup: Setup,
+        further: impl FnOnce(&Site) -> Router<Site> + Send + 'static,
+    ) -> Result<Self, WebError> {
         let listeners = listeners(&setup.config, setup.secure.as_ref())?;
         let limits = limits(&setup.config);
         let pages = Pages::open(setup, further)?;
@@ -164,8 +167,23 @@ pub struct Pages {
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     pub site: Site,
-    pub router: Router,
+    /// Made for the first request: a hall of hundreds of events that are over is asked for few of them.
+    router: Arc<LazyLock<Router, MakeRouter>>,
     pub office: Option<Office>,
+}
+
+type MakeRouter = Box<dyn FnOnce() -> Router + Send>;
+
+impl Room {
+    pub(crate) fn new(
+        site: Site,
+        office: Option<Office>,
+        further: impl FnOnce(&Site) -> Router<Site> + Send + 'static,
+    ) -> Self {
+        let own = site.clone();
+        let make: MakeRouter = Box::new(move || router(&own, further(&own)));
+        Self { site, router: Arc::new(LazyLock::new(make)), office }
+    }
 }
 
 /// A site whose searches are prepared for as long as its pages are open.
@@ -176,19 +194,22 @@ impl Pages {
     ///
     /// # Errors
     /// When a thread cannot be started.
-    pub fn open(setup: Setup, further: impl FnOnce(&Site) -> Router<Site>) -> Result<Self, WebError> {
+    pub fn open(
+        setup: Setup,
+        further: impl FnOnce(&Site) -> Router<Site> + Send + 'static,
+    ) -> Result<Self, WebError> {
         rsshogi::board::init();
         let office = setup.office.clone();
         let site = site(setup);
         site.0.boards.iter().for_each(|boards| boards.watch());
-        let router = router(&site, further(&site));
         let bell = Arc::new(Bell::default());
         let (shown, rung) = (site.clone(), bell.clone());
         let feed = thread::Builder::new().name("web-feed".to_owned()).spawn(move || {
             yield_to_games();
             feed::follow(&shown, &rung);
         })?;
-        Ok(Self { room: Room { site, router, office }, bell, feed: Some(feed), open: watch::channel(()).0 })
+        let room = Room::new(site, office, further);
+        Ok(Self { room, bell, feed: Some(feed), open: watch::channel(()).0 })
     }
 
     /// A reader of the event's journal, which never waits.
@@ -303,7 +324,9 @@ impl Front {
             }
         };
         match room {
-            Ok(Room { router, office, .. }) => Destination { router, office },
+            Ok(Room { router, office, .. }) => {
+                Destination { router: LazyLock::force(&router).clone(), office }
+            }
             Err(lobby) => Destination { router: lobby, office: None },
         }
     }

@@ -51,8 +51,9 @@ impl Pages {
         let setup =
             Setup { config, database, event, base, crowd, places, office: None, secure: None, boards: None };
         let site = site(setup);
-        let router = router(&site, arbiter::routes(office.clone(), None));
-        let front = Front::Event(Room { site, router, office: Some(office.clone()) });
+        let own = office.clone();
+        let room = Room::new(site, Some(office.clone()), move |_| arbiter::routes(own, None));
+        let front = Front::Event(room);
         let door = Door { limits, front, gate: None };
         Self { door, office, _dir: dir }
     }

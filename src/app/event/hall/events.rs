@@ -6,8 +6,8 @@ use arena::{Say, operations::Operations};
 use journal::{Store, now};
 use parking_lot::{Mutex, MutexGuard};
 use plan::hall::HallEvent;
-use platform::files::{Stamp, beside};
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use platform::files::{Identity, Stamp, beside};
+use std::{collections::BTreeMap, ops::Bound, path::PathBuf, sync::Arc};
 use web::EventState;
 
 /// The events of a hall, by their names. Clones share it. It is locked for a moment alone: never while a file is read, or
@@ -36,8 +36,12 @@ pub(super) struct EventOfHall {
     /// Its database, and its name there.
     pub stored: Option<(PathBuf, String)>,
     /// That database and its write-ahead log when somebody last looked for games to play again.
-    pub seen: [Option<Stamp>; 2],
+    pub seen: [Option<Contents>; 2],
 }
+
+/// What changes with the contents of a file: which file it is, its size, and when it was written. (Readers of a database who are
+/// root give its log its owner anew.)
+pub(super) type Contents = (Identity, u64, (i64, i64));
 
 impl Events {
     /// What is asked about an event; `None` while it does not run.
@@ -74,6 +78,19 @@ impl Events {
         self.lock().values().any(|event| is_so(&event.state))
     }
 
+    /// Some of the events that have ended: the first ones behind a name, in the order of names and around. The name is that of
+    /// the last of them then.
+    pub(super) fn ended_after(&self, last: &mut String, most: usize) -> Vec<EventOfHall> {
+        let has_ended = |event: &EventOfHall| matches!(event.state, EventState::Over | EventState::Halted(_));
+        let events = self.lock();
+        let behind = events.range::<str, _>((Bound::Excluded(last.as_str()), Bound::Unbounded));
+        let around = behind.chain(events.range::<str, _>((Bound::Unbounded, Bound::Included(last.as_str()))));
+        let ended: Vec<_> =
+            around.filter(|(_, event)| has_ended(event)).take(most).map(|(_, event)| event.clone()).collect();
+        ended.last().into_iter().for_each(|event| event.name.clone_into(last));
+        ended
+    }
+
     /// Prints how all of them stand.
     pub(super) fn print(&self) {
         let events: Vec<EventOfHall> = self.lock().values().cloned().collect();
@@ -105,7 +122,8 @@ impl EventOfHall {
     pub fn is_reopened(&mut self) -> bool {
         let Some((database, name)) = &self.stored else { return false };
         let log = beside(database, "-wal");
-        let now = [database, &log].map(|path| Stamp::at(path).ok());
+        let contents = |stamp: Stamp| (stamp.identity, stamp.bytes, stamp.modified);
+        let now = [database, &log].map(|path| Stamp::at(path).ok().map(contents));
         if now == self.seen {
             return false;
         }
@@ -130,6 +148,23 @@ mod tests {
         entry::Entry,
         operation::{Action, Operation},
     };
+    use std::fs;
+
+    #[test]
+    fn events_that_have_ended_are_looked_at_in_turn() {
+        let events = Events::default();
+        for name in ["a", "b", "c", "d", "e"] {
+            let mut event =
+                EventOfHall::new(name, String::new(), HallEvent::default(), Arc::new(|_: &str| ()));
+            event.state = if name == "b" { EventState::Plays } else { EventState::Over };
+            events.lock().insert(name.to_owned(), event);
+        }
+        let mut last = String::new();
+        let mut next = |most| {
+            events.ended_after(&mut last, most).iter().map(|event| event.name.clone()).collect::<String>()
+        };
+        assert_eq!([3, 3, 9].map(&mut next), ["acd", "eac", "deac"]);
+    }
 
     #[test]
     fn an_event_has_games_to_play_again_once_an_order_has_opened_it_and_nobody_else_has_it_open() {
@@ -152,7 +187,10 @@ mod tests {
         event.stored = Some((path.clone(), "cup".to_owned()));
         assert!(!event.is_reopened(), "nothing was played");
         play(vec![order(1), Entry::Closed]);
-        assert!(!event.is_reopened() && !event.is_reopened());
+        assert!(!event.is_reopened());
+        let seen = event.seen;
+        fs::set_permissions(&path, fs::metadata(&path).unwrap().permissions()).unwrap();
+        assert!(!event.is_reopened() && event.seen == seen, "its contents are the same");
         let reopened = opening();
         reopened.writer().reopen(reopened.event().event).unwrap();
         assert!(!event.is_reopened(), "it is still open");

@@ -1,6 +1,5 @@
 //! CSA files, 2.2 and 3.0, and the dialects of servers and old programs.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -12,7 +11,7 @@ use rsshogi::types::{Color, Move};
 use super::clock::{self, milliseconds};
 use super::ending::contradiction;
 use super::replay::{Replay, can_play, line_of};
-use super::{Ending, Flaw, GameRecord, Read, RecordFault, within_bound};
+use super::{Each, Ending, Flaw, GameRecord, RecordFault, within_bound};
 use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines, squares};
 
 /// Comments with data of programs: server settings, ratings, the final board.
@@ -34,10 +33,7 @@ const MACHINE: [&str; 14] = [
 ];
 
 /// Games are separated by lines `/`.
-pub(super) fn read<'a>(
-    lines: impl Iterator<Item = Cow<'a, str>>,
-    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+pub(super) fn read(lines: &mut dyn Iterator<Item = String>, each: &mut Each<'_>) -> ControlFlow<()> {
     let mut lines = (1..).zip(lines).peekable();
     while let Some(&(first, _)) = lines.peek() {
         let (mut reader, mut last, mut size) = (Ok(Reader::default()), first - 1, 0);

@@ -1,10 +1,18 @@
 //! Decoding of bytes to lines, and detection of their format.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    cell::Cell,
+    io::{self, BufRead},
+    iter, mem,
+};
 
 use encoding_rs::{EUC_JP, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE};
 
-use super::Format;
+use super::{Format, LARGEST_GAME};
+
+/// The byte order mark of UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// True for bytes with control characters other than blanks and line ends.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
@@ -24,11 +32,50 @@ pub fn unicode(bytes: &[u8]) -> Cow<'_, [u8]> {
 /// The lines of a text in UTF-8 (with or without BOM), CP932, EUC-JP or ISO-2022-JP. Each line is decoded alone, because real
 /// files mix encodings; invalid bytes are replaced.
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     // The end of the last line begins no other.
     let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let lines = (!bytes.is_empty()).then(|| whole.split(|byte| *byte == b'\n').flat_map(old_mac_lines));
     lines.into_iter().flatten().map(decoded)
+}
+
+/// The lines of a text that is read as far as they are asked for, as [`lines`] has them. Of a line that is longer than any game
+/// as much is kept as shows that. They end where the text cannot be read; `broken` is why.
+pub(super) fn read_lines(
+    mut text: impl BufRead,
+    broken: &Cell<Option<io::Error>>,
+) -> impl Iterator<Item = String> {
+    let (mut is_first, mut ended_by) = (true, None);
+    iter::from_fn(move || {
+        let line = line(&mut text, &mut ended_by).unwrap_or_else(|error| {
+            broken.set(Some(error));
+            None
+        })?;
+        let bom = mem::take(&mut is_first).then(|| line.strip_prefix(BOM)).flatten();
+        Some(decoded(bom.unwrap_or(&line)).into_owned())
+    })
+}
+
+/// The next line of a text; `ended_by` is the end of the one before.
+fn line(text: &mut impl BufRead, ended_by: &mut Option<u8>) -> io::Result<Option<Vec<u8>>> {
+    let (mut line, mut is_begun) = (vec![], false);
+    loop {
+        let bytes = text.fill_buf()?;
+        let Some(first) = bytes.first() else { return Ok(is_begun.then_some(line)) };
+        if ended_by.take() == Some(b'\r') && *first == b'\n' {
+            text.consume(1);
+            continue;
+        }
+        is_begun = true;
+        let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let part = end.unwrap_or(bytes.len());
+        line.extend_from_slice(&bytes[..part.min((LARGEST_GAME + 1).saturating_sub(line.len()))]);
+        *ended_by = end.map(|at| bytes[at]);
+        text.consume(part + usize::from(end.is_some()));
+        if end.is_some() {
+            return Ok(Some(line));
+        }
+    }
 }
 
 fn old_mac_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -70,7 +117,7 @@ pub(super) fn to_cp932(text: &str) -> Option<Vec<u8>> {
 
 /// True for a book of YaneuraOu, which looks like lines of USI and holds none.
 pub(super) fn is_book(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     bytes.starts_with(b"#YANEURAOU-DB") || bytes.starts_with(b"YANE-BINBOOK")
 }
 
@@ -125,6 +172,29 @@ fn is_numbered_kif(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_has_the_same_lines_however_it_is_read() {
+        for text in [
+            "",
+            "a",
+            "a\n",
+            "\n",
+            "\r",
+            "a\r\n\r\nb",
+            "a\rb\r",
+            "a\n\nb\r\r\n",
+            "\u{feff}a\r\nあ",
+            "\r\r",
+            "a\n\r\n",
+        ] {
+            for size in [1, 2, 3, 64] {
+                let (text, broken) = (text.as_bytes(), Cell::default());
+                let read: Vec<_> = read_lines(io::BufReader::with_capacity(size, text), &broken).collect();
+                assert_eq!(read, lines(text).collect::<Vec<_>>(), "{text:?} by {size}");
+            }
+        }
+    }
 
     #[test]
     fn every_encoding_of_the_wild_is_understood() {

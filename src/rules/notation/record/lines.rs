@@ -5,7 +5,7 @@ use rsshogi::types::Move;
 use std::{borrow::Cow, fmt::Display, ops::ControlFlow};
 
 use super::replay::Replay;
-use super::{Ending, GameRecord, Read, RecordFault, within_bound};
+use super::{Each, Ending, GameRecord, RecordFault, within_bound};
 use crate::csa::checked_position;
 
 /// True if a line looks like a game or a position in USI notation.
@@ -53,10 +53,7 @@ fn ends_a_word(text: &str) -> bool {
     text.is_empty() || text.ends_with(char::is_whitespace)
 }
 
-pub(super) fn read<'a>(
-    lines: impl Iterator<Item = Cow<'a, str>>,
-    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+pub(super) fn read(lines: &mut dyn Iterator<Item = String>, each: &mut Each<'_>) -> ControlFlow<()> {
     (1..).zip(lines).try_for_each(|(at, line)| match line.trim() {
         "" => ControlFlow::Continue(()),
         line if line.starts_with('#') => ControlFlow::Continue(()),

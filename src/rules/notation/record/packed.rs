@@ -9,10 +9,14 @@ use rsshogi::records::{
     HCPE_ENTRY_BYTES, HcpeGameResult, HuffmanCodedPosAndEval, decode_entry, encode_entry,
 };
 use rsshogi::types::{Color, Move};
-use std::{fmt::Display, ops::ControlFlow};
+use std::{
+    fmt::Display,
+    io::{self, BufRead, Read as _},
+    ops::ControlFlow,
+};
 
 use super::replay::Replay;
-use super::{Ending, Flaw, Format, GameRecord, Read, RecordFault};
+use super::{Each, Ending, Flaw, Format, GameRecord, RecordFault};
 use crate::csa::checked_position;
 
 const PSV_ENTRY_BYTES: usize = 40;
@@ -29,38 +33,45 @@ struct Entry {
     ply: Option<u16>,
 }
 
-/// Reads a binary file; without a hint, the format follows from the length and the first entry.
+/// Reads a binary file from its head on; without a hint, the format follows from the length of that and the first entry.
 pub(super) fn read(
     bytes: &[u8],
+    rest: impl BufRead,
     hint: Option<Format>,
-    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
+    each: &mut Each<'_>,
 ) -> ControlFlow<()> {
     let fits = |size: usize, first: fn(&[u8], usize) -> Result<Entry, RecordFault>| {
         bytes.len().is_multiple_of(size) && bytes.get(..size).is_some_and(|entry| first(entry, 1).is_ok())
     };
     let (psv, hcpe) = (fits(PSV_ENTRY_BYTES, psv_entry), fits(HCPE_ENTRY_BYTES, hcpe_entry));
+    let all = bytes.chain(rest);
     let games = match hint {
-        Some(Format::Hcpe) if hcpe || !psv => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry, each),
-        Some(Format::Psv) if psv || !hcpe => games(bytes, PSV_ENTRY_BYTES, psv_entry, each),
-        _ if psv => games(bytes, PSV_ENTRY_BYTES, psv_entry, each),
-        _ if hcpe => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry, each),
+        Some(Format::Hcpe) if hcpe || !psv => games(all, HCPE_ENTRY_BYTES, hcpe_entry, each),
+        Some(Format::Psv) if psv || !hcpe => games(all, PSV_ENTRY_BYTES, psv_entry, each),
+        _ if psv => games(all, PSV_ENTRY_BYTES, psv_entry, each),
+        _ if hcpe => games(all, HCPE_ENTRY_BYTES, hcpe_entry, each),
         _ => Err(RecordFault::new(1, "unknown record format")),
     };
     games.unwrap_or_else(|fault| each(fault.line, Err(fault)))
 }
 
 fn games(
-    bytes: &[u8],
+    mut file: impl BufRead,
     size: usize,
     read: fn(&[u8], usize) -> Result<Entry, RecordFault>,
-    each: &mut impl FnMut(usize, Read) -> ControlFlow<()>,
+    each: &mut Each<'_>,
 ) -> Result<ControlFlow<()>, RecordFault> {
     let mut open: Option<(usize, Replay)> = None;
     let mut finish =
         |game: Option<(usize, Replay)>| game.into_iter().try_for_each(|(at, game)| each(at, game.finish()));
-    for (index, bytes) in bytes.chunks(size).enumerate() {
-        let at = index + 1;
-        let entry = read(bytes, at)?;
+    let mut bytes = Vec::with_capacity(size);
+    for at in 1.. {
+        bytes.clear();
+        let unread = |error: io::Error| RecordFault::new(at, format!("cannot be read: {error}"));
+        if file.by_ref().take(size as u64).read_to_end(&mut bytes).map_err(unread)? == 0 {
+            break;
+        }
+        let entry = read(&bytes, at)?;
         let score = if entry.position.turn() == Color::BLACK {
             i32::from(entry.score)
         } else {

@@ -35,6 +35,43 @@ fn outline(games: &[GameRecord]) -> Vec<(usize, Option<Ending>, &str)> {
         .collect()
 }
 
+#[test]
+fn a_file_that_is_read_in_parts_holds_the_same_games_wherever_it_is_parted() {
+    let packed: Vec<u8> =
+        samples().iter().filter_map(|record| write(record, Format::Psv).ok()).flatten().collect();
+    for bytes in [SERVER, USI, &packed[..]] {
+        let whole = read(bytes, None).unwrap();
+        for parted in [80, bytes.len() / 2 / 40 * 40, bytes.len()] {
+            let (head, rest) = bytes.split_at(parted);
+            let mut games = vec![];
+            each_of(head, io::BufReader::with_capacity(7, rest), None, |_, read| {
+                games.push(read.unwrap());
+                ControlFlow::Continue(())
+            });
+            assert_eq!(games, whole, "parted at {parted}");
+        }
+    }
+}
+
+#[test]
+fn a_game_in_whose_middle_a_file_breaks_off_is_none() {
+    struct Broken;
+    impl io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is gone"))
+        }
+    }
+    let (mut games, mut faults) = (0, vec![]);
+    each_of(b"7g7f 3c3d\n7g7f\n2g2f", io::BufReader::new(Broken), Some(Format::Usi), |_, read| {
+        match read {
+            Ok(_) => games += 1,
+            Err(fault) => faults.push(fault.what.to_string()),
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!((games, faults), (2, vec!["cannot be read: the disk is gone".to_owned()]));
+}
+
 /// What is left of a record after a format has held it; see the table of the module.
 fn said(record: &GameRecord, format: Format) -> GameRecord {
     let mut said = record.clone();

@@ -90,7 +90,7 @@ impl Places {
             office: Some(office.clone()),
             boards: None,
         };
-        let server = Server::open(setup, |_| arbiter::routes(office, None))?;
+        let server = Server::open(setup, move |_| arbiter::routes(office, None))?;
         let event = server.addresses().0[0];
         // Both stay for as long as the process.
         mem::forget((server, place));

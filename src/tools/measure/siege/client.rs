@@ -29,7 +29,7 @@ pub fn connect(from: [u8; 4], to: SocketAddr) -> Result<TcpStream> {
 }
 
 /// The number of bytes that have arrived, and when the kernel had them if it stamps what arrives.
-fn receive(stream: &TcpStream, chunk: &mut [u8]) -> io::Result<(usize, Duration)> {
+pub fn receive(stream: &TcpStream, chunk: &mut [u8]) -> io::Result<(usize, Duration)> {
     let (bytes, waited) = network::receive(stream, chunk)?;
     Ok((bytes, now().saturating_sub(waited.unwrap_or_default())))
 }

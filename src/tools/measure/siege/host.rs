@@ -18,13 +18,13 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts a host.
-    pub fn start(program: &Path) -> Result<Self> {
+    /// Starts a host; `further` ends its file.
+    pub fn start(program: &Path, further: &str) -> Result<Self> {
         let dir = Scratch::new("siege")?;
         let (file, db) = (dir.file("serve.toml"), dir.file("siege.db"));
         let records = dir.file("records");
         let text = format!(
-            "[serve]\nname = \"siege\"\ntime_unit = \"msec\"\nmax_moves = 0\nrecords = {records:?}\n"
+            "[serve]\nname = \"siege\"\ntime_unit = \"msec\"\nmax_moves = 0\nrecords = {records:?}\n{further}"
         );
         fs::write(&file, text)?;
         let mut serve = Command::new(program);
@@ -37,6 +37,10 @@ impl Host {
 
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    pub fn process(&self) -> u32 {
+        self.process.id()
     }
 
     pub fn database(&self) -> PathBuf {

@@ -413,6 +413,16 @@ mod oracles {
 }
 
 #[test]
+fn a_file_larger_than_what_is_read_of_it_at_once_is_imported_to_its_end() {
+    let workspace = Workspace::new();
+    let comment = format!("'{}\n", "x".repeat(1 << 20));
+    let game = |name: &str| format!("N+{name}\nN-B\nPI\n+\n+7776FU\n%TORYO\n/\n");
+    let text = [game("A"), format!("{comment}/\n").repeat(9), game("Z")].concat();
+    let report = workspace.import(&[&workspace.put("large.csa", text)], |_| {}).unwrap();
+    assert_eq!((report.records, report.imported, report.faults.len()), (2, 2, 0));
+}
+
+#[test]
 fn an_import_that_is_stopped_keeps_what_it_has_and_another_goes_on() {
     let workspace = Workspace::new();
     let game = |at: u32| format!("N+A{at}\nN-B\nPI\n+\n+7776FU\n%TORYO\n");
