@@ -17,3 +17,4 @@ mod orders;
 mod quotas;
 mod ratings;
 mod trips;
+mod world;

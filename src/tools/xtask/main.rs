@@ -17,6 +17,8 @@ mod suite;
 mod systems;
 mod target;
 mod test;
+mod triples;
+mod world;
 
 use anyhow::{Result, bail};
 use libtorch::Wish;
@@ -68,6 +70,7 @@ cargo xtask COMMAND
   mutants [ROOM]    change one line at a time in a room (referee, contest, rating, seat, arena, host, journal) and see
                     whether its tests notice; fails below 95 % (90 % in the last four). Needs cargo-mutants
         [--in-diff FILE]                   only lines that this diff changes
+        [--shard K/N]                      one of N parts of the mutants, from 0: a room takes hours
   sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
   shake [FILTER]    the tests that start processes, again and again: quiet, on one core, beside eight endless loops, and
                     with their processes stopped for up to a second; a table of what ever failed. Needs cargo-nextest
@@ -84,8 +87,10 @@ cargo xtask COMMAND
                     a host with two clients, a service; without the root it is made
         [--only NAME] [--no-build]         one of these alone (tests, league, kills, operator, habits, hosted,
                                            service); the programs that are there
-  world [SEEDS]     play whole events on simulated time, each with the faults and orders that its seed says (400..2400), and
-                    tell what happened in them; one seed alone, such as 17, has a run again
+  world [SEEDS]     play whole events and leagues on simulated time, each with the faults and orders that its seed says
+                    (400..2400), and tell what happened in them; one seed alone, such as 17, has a run again
+        [--put-back]                       put wrong lines into the sources, one after the other, and see that 2,000 seeds
+                                           find each of them
 ";
 
 fn main() -> ExitCode {
@@ -121,8 +126,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["gpu", words @ ..] => gpu::run(words),
         ["mutants", words @ ..] => mutants::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
-        ["world"] => world("400..2400"),
-        ["world", seeds] => world(seeds),
+        ["world", words @ ..] => world::run(words),
         ["dist", flags @ ..] => dist::run(&Flags::read(flags, &[], &["--target", "--profile"])?),
         // In a package of its own, so that the first command compiles less.
         ["bench", ..] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
@@ -135,14 +139,6 @@ fn cross(words: &[&str]) -> Result<ExitCode> {
     let root = CrossRoot::open()?;
     let Some((program, arguments)) = words.split_first() else { return Ok(ExitCode::SUCCESS) };
     workspace::run(root.command(program).args(arguments)).map(exit_code)
-}
-
-/// Plays the simulated events of these seeds.
-fn world(seeds: &str) -> Result<ExitCode> {
-    let tests = "package(arena) & test(world_tests::whenever)";
-    let mut cargo = workspace::cargo(["nextest", "run", "--workspace", "--exclude", "renmei-deep", "--lib"]);
-    cargo.args(["--no-capture", "-E", tests]).env("RENMEI_SEEDS", seeds);
-    workspace::run(&mut cargo).map(exit_code)
 }
 
 /// Runs a task that has a package of its own.

@@ -4,11 +4,21 @@
 //! it. Threads that belong to a league (its journal, the check of passwords) work on; no time passes meanwhile.
 
 use crate::{
-    League, RatingHistory, channel::Channel, league::ServedLeague, listener::Threshold, lobby_thread,
+    League, RatingHistory, channel::Channel, context::HostContext, league::ServedLeague, listener::Threshold,
+    lobby_thread,
 };
-use arena::{Shutdown, actor_thread::ActorThread, operations::Operations};
+use arena::{
+    Shutdown,
+    actor_thread::ActorThread,
+    operations::{
+        Operations,
+        command::Command,
+        request::{Answer, Request},
+    },
+};
 use plan::serve::ServeConfig;
 use std::{
+    io::ErrorKind,
     net::{IpAddr, TcpStream},
     os::fd::OwnedFd,
     path::Path,
@@ -21,7 +31,8 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::UnixStream,
     runtime::{Builder, Runtime},
-    task::{JoinHandle, yield_now},
+    sync::oneshot,
+    task::{JoinHandle, spawn_blocking, yield_now},
 };
 
 /// Longer than any test takes on a slow machine. Only a test waits for so long that let no time pass for what it awaits.
@@ -67,6 +78,7 @@ async fn settle() {
 pub struct Host {
     driver: Rc<Driver>,
     threshold: Threshold,
+    context: HostContext,
     operations: Operations,
     shutdown: Shutdown,
     playing: Option<JoinHandle<ServedLeague>>,
@@ -84,7 +96,7 @@ impl Host {
         config.database = dir.path().join("league.db");
         prepare(&config.database);
         let (driver, shutdown) = (Rc::new(Driver::new()), Shutdown::default());
-        let (threshold, operations, playing) = driver.run(async {
+        let (context, operations, playing) = driver.run(async {
             let schedules = config.rounds.clone();
             let league = League::open(config, RatingHistory::default(), &shutdown, vec![]).unwrap();
             let operations = league.operations();
@@ -97,9 +109,10 @@ impl Host {
                 served.play(&shutdown).await;
                 served
             });
-            (Threshold::new(host), operations, playing)
+            (host, operations, playing)
         });
-        Self { driver, threshold, operations, shutdown, playing: Some(playing), dir }
+        let threshold = driver.run(async { Threshold::new(context.clone()) });
+        Self { driver, threshold, context, operations, shutdown, playing: Some(playing), dir }
     }
 
     /// A league on a copy of the database of another, which has ended.
@@ -134,6 +147,33 @@ impl Host {
         });
     }
 
+    /// Lets everything happen that is due, the commits of the journal included. No time passes.
+    pub fn comes_to_rest(&self) {
+        self.driver.run(async {
+            for _ in 0..2 {
+                settle().await;
+                let (tell, kept) = oneshot::channel();
+                self.context.lobby().arranger.sink().when_kept(Box::new(move || _ = tell.send(())));
+                let _closed = kept.await;
+            }
+            settle().await;
+        });
+    }
+
+    /// Gives an order of the operator, while the games go on that have to carry it out.
+    pub fn order(&self, command: Command) -> Result<Answer, String> {
+        let (operations, reason) = (self.operations.clone(), Some("a reason".to_owned()));
+        let request = Request { named: None, reason, event: None, command };
+        let carry_out = move || operations.carry_out("kai", &request).map_err(|why| why.to_string());
+        self.driver.run(async { spawn_blocking(carry_out).await.unwrap() })
+    }
+
+    /// Writes what is committed now to another file, as a host leaves it that is killed.
+    pub fn copy_what_is_committed(&self, to: &Path) {
+        let database = rusqlite::Connection::open(self.dir.path().join("league.db")).unwrap();
+        database.execute("VACUUM INTO ?", [to.to_str().unwrap()]).unwrap();
+    }
+
     /// Asks something of the operator's handle.
     pub fn operate<T>(&self, ask: impl FnOnce(&Operations) -> T) -> T {
         let _on_the_runtime = self.driver.runtime.enter();
@@ -159,7 +199,8 @@ impl Host {
         self.dir.path()
     }
 
-    fn stop(&mut self) {
+    /// Stops the league.
+    pub fn stop(&mut self) {
         let Some(playing) = self.playing.take() else { return };
         self.shutdown.finish();
         self.shutdown.adjourn();
@@ -266,14 +307,22 @@ impl Client {
 
     /// What has arrived by now.
     pub fn drain(&mut self) -> Vec<u8> {
+        self.driver.run(settle());
+        self.heard().0
+    }
+
+    /// What has arrived, and whether the connection has ended.
+    pub fn heard(&mut self) -> (Vec<u8>, bool) {
         let mut all = self.stream.buffer().to_vec();
         self.stream.consume(all.len());
-        self.driver.run(settle());
         let mut chunk = [0; 4096];
-        while let Ok(bytes @ 1..) = self.stream.get_ref().try_read(&mut chunk) {
-            all.extend_from_slice(&chunk[..bytes]);
+        loop {
+            match self.stream.get_ref().try_read(&mut chunk) {
+                Ok(bytes @ 1..) => all.extend_from_slice(&chunk[..bytes]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return (all, false),
+                _ended => return (all, true),
+            }
         }
-        all
     }
 
     /// What arrives until the league closes the connection.

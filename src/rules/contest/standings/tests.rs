@@ -121,11 +121,30 @@ fn games_and_byes_of_a_disqualified_player_are_struck_until_that_is_taken_back()
     for (holds, [distinct, struck]) in [(true, [false, true]), (false, [true, false])] {
         let (player, name, reason) = (PlayerId(0), "a".to_owned(), "by proof".to_owned());
         let action = Action::Disqualified { player, name, stage: 0, round: 1, holds };
-        let operation = Operation { number: 1, by: "kai".to_owned(), reason, undoes: None, action };
+        let (number, undoes) = if holds { (4, None) } else { (5, Some(4)) };
+        let operation = Operation { number, by: "kai".to_owned(), reason, undoes, action };
         standings.fold(&Entry::Operator(Box::new(operation)));
+        let order = standings.arbitration().disqualification(PlayerId(0));
+        assert_eq!(
+            (order, standings.arbitration().disqualification(PlayerId(1))),
+            (struck.then_some(4), None)
+        );
         assert_eq!([standings.is_distinct(&first), standings.is_struck(&first)], [distinct, struck]);
         assert_eq!(standings.byes(0).count(), usize::from(distinct));
     }
+}
+
+#[test]
+fn who_resigns_because_of_a_fault_of_its_own_has_a_fault_in_the_table() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 2);
+    for (at, evidence) in [(pairing(0, 0, 0, 1), "white: it ended"), (pairing(1, 0, 1, 0), "black: it ended")]
+    {
+        let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
+        let ended = GameEnded::new(GameId(9), at, outcome, 80);
+        standings.fold(&Entry::GameEnded(GameEnded { evidence: evidence.to_owned(), ..ended }));
+    }
+    let faults: Vec<u64> = standings.total().players.iter().map(|record| record.faults()).collect();
+    assert_eq!(faults, [0, 1]);
 }
 
 #[test]
