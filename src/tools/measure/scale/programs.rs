@@ -2,11 +2,11 @@
 
 use super::slope;
 use crate::{
-    measure::{kib, measured, own_time},
+    measure::{measured, own_time},
     siege::{Host, connect, now, receive},
 };
 use anyhow::{Context, Result, ensure};
-use platform::{account, cores::usable, network::stamp_arrivals};
+use platform::{account, cores::usable, network::stamp_arrivals, usage::resident};
 use std::{
     fs,
     io::{Read, Write},
@@ -215,8 +215,7 @@ impl Watched {
 
     /// Its memory in MiB.
     fn memory(&self) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.0))?;
-        Ok(kib(&status, "VmRSS:").context("no memory in /proc")? as f64 / 1024.0)
+        Ok(resident(self.0).context("no memory of the program")?.now as f64 / 1024.0)
     }
 
     /// Waits a while; returns how often its threads woke in a second, and their processor time in ms a minute.
@@ -236,7 +235,8 @@ impl Watched {
             // One that has ended meanwhile counts nothing.
             let [status, times] =
                 ["status", "schedstat"].map(|name| fs::read_to_string(path.join(name)).unwrap_or_default());
-            sums[0] += kib(&status, "voluntary_ctxt_switches:").unwrap_or(0);
+            let waits = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            sums[0] += waits.and_then(|waits| waits.trim().parse().ok()).unwrap_or(0);
             sums[1] += times.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0);
         }
         Ok(sums)
