@@ -9,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 use referee::entry::Stamped;
 use std::{
     collections::VecDeque,
-    fmt, io,
+    io,
     path::PathBuf,
     sync::Arc,
     thread::{self, JoinHandle},
@@ -46,12 +46,6 @@ impl Reader {
     #[must_use]
     pub fn while_hasty(self, is_hasty: impl Fn() -> bool + Send + 'static) -> Self {
         Self { is_hasty: Some(Box::new(is_hasty)), ..self }
-    }
-}
-
-impl fmt::Debug for Reader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -67,8 +67,6 @@ messages! {
     no_new_game_after: "No new game begins after" = "新しい対局を始める期限";
     no_game_after(name: &str, until: &str): "`{name}`: no new game begins after {until}." = "`{name}`：{until} 以降は新しい対局を始めません。";
     no_deadline(name: &str): "`{name}`: games begin at any time." = "`{name}`：対局の期限はありません。";
-    pause_games: "Pause: no new game begins" = "一時停止（新しい対局を始めない）";
-    resume_games: "Go on with new games" = "一時停止を解除";
     event_is_not_played: "the event is not played now" = "その大会は進行中ではありません。";
     change_the_file: "change the file by hand: its form is an unusual one" = "設定ファイルの書き方が特殊なため、手で変更してください。";
     others_begin_its_games: "others decide when its games begin: change its file by hand" = "対局の開始は相手次第です。設定ファイルを手で変更してください。";
