@@ -55,6 +55,10 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let wanted = ALL.into_iter().filter(|(what, _)| is_wanted(what));
     let rows = wanted.map(|(what, work)| row(what, work)).collect::<Result<Vec<_>>>()?;
     let sizes = SIZES.map(|players| format!("{players} players"));
+    if rows.is_empty() {
+        print!("{}", table(&programs::HEADER, &programs::rows(&program, &is_wanted)?));
+        return Ok(ExitCode::SUCCESS);
+    }
     let header = [&["ms of processor time"][..], &sizes.each_ref().map(String::as_str), &["slope", "MiB"]];
     print!("{}", table(&header.concat(), &rows));
     println!("slope: the work grows with this power of the players; MiB: memory of the largest\n");

@@ -12,7 +12,7 @@ use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -104,7 +104,7 @@ fn import(program: &Path, games: usize) -> Result<Vec<f64>> {
     }
     fs::write(&file, text)?;
     let mut import = Command::new(program);
-    import.arg("import").arg(&file).arg("--db").arg(&db);
+    import.arg("import").arg(&file).arg("--db").arg(&db).stdout(Stdio::null()).stderr(Stdio::null());
     let usage = measured(&mut import, &usable())?;
     ensure!(usage.status.success(), "the import failed");
     let disk = fs::metadata(&db)?.len() as f64 / 1024.0;
@@ -166,7 +166,7 @@ fn hall(program: &Path, events: usize) -> Result<Vec<f64>> {
         format!("[[engines]]\nname = {name:?}\ncommand = {puppet:?}\nargs = [\"--mode\", \"king\"]\n")
     };
     let engines = ["a", "b", "c", "d"].map(engine).concat();
-    let cup = "[event]\nname = \"cup\"\nformat = \"round-robin\"\ngames = 4\n[time]\nbyoyomi = \"60s\"\n[openings]\nfile = \"none\"\n";
+    let cup = "[event]\nname = \"cup\"\nformat = \"round-robin\"\ngames = 4\n[time]\nbyoyomi = \"60s\"\n";
     let file = |event: usize, ending: &str| directory.join(format!("cup{event}.{ending}"));
     fs::write(file(0, "toml"), format!("{cup}{engines}"))?;
     let logs = ["out", "err"].map(|name| scratch.file(name));
