@@ -386,7 +386,9 @@ fn play(seeds: std::ops::Range<u64>) -> Counts {
     testing::for_each_seed(seeds, 32, |seed| {
         let mut world = World::new(seed);
         let (faults, orders) = (world.faults, world.orders);
-        world.play().map_err(|why| smallest(seed, faults, orders).unwrap_or(why))?;
+        let shrunk =
+            |why| if testing::is_brief() { why } else { smallest(seed, faults, orders).unwrap_or(why) };
+        world.play().map_err(shrunk)?;
         let history = world.disk.history();
         let mut counts = counts.lock().unwrap();
         world.counts.iter().for_each(|(what, count)| *counts.entry(what.clone()).or_default() += count);

@@ -156,4 +156,12 @@ mod tests {
             assert!(text.parse::<LeaseId>().is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn the_presence_of_a_machine_is_read_back_from_its_word_and_from_no_other() {
+        for presence in <Presence as strum::VariantArray>::VARIANTS {
+            assert_eq!(Presence::of(presence.word()), Some(*presence));
+        }
+        assert_eq!(Presence::of("nowhere"), None);
+    }
 }

@@ -180,3 +180,31 @@ impl TranscriptPiece {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_transcript_have_their_times_directions_and_bytes_and_malformed_ones_are_skipped() {
+        let lines = b"7 < +7776FU\n\n1500 > +7776FU,T0 x\nx < a\n9\n9 ? a\n2000 ! \n".to_vec();
+        let (game, color, channel) = (GameId(3), Color::White, Channel::Engine);
+        let piece = TranscriptPiece { game, color, channel, part: 2, at: 40, lines };
+        let read: Vec<_> = piece
+            .lines()
+            .map(|line| {
+                assert_eq!((line.color, line.channel), (color, channel));
+                (line.at, line.way, String::from_utf8(line.bytes).unwrap())
+            })
+            .collect();
+        let line = |at, way, bytes: &str| (at, way, bytes.to_owned());
+        assert_eq!(
+            read,
+            [
+                line(40_007, Direction::Received, "+7776FU"),
+                line(41_500, Direction::Sent, "+7776FU,T0 x"),
+                line(42_000, Direction::Stderr, ""),
+            ]
+        );
+    }
+}

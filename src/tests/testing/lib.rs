@@ -36,7 +36,7 @@ pub mod network;
 mod seeds;
 
 pub use equipment::{LEFT_OUT, REQUIRE_ALL, has, program, repetitions, requires_all};
-pub use seeds::{Random, SEEDS, for_each_seed, seeds};
+pub use seeds::{BRIEF, Random, SEEDS, for_each_seed, is_brief, seeds};
 
 use std::{
     fs,

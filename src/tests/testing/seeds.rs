@@ -17,6 +17,15 @@ use std::{
 /// the tests takes.
 pub const SEEDS: &str = "RENMEI_SEEDS";
 
+/// Environment variable: `1` ends a simulation with the first seed that fails, which is not shrunk.
+pub const BRIEF: &str = "RENMEI_BRIEF";
+
+/// True if a simulation ends with the first seed that fails.
+#[must_use]
+pub fn is_brief() -> bool {
+    env::var(BRIEF).is_ok_and(|value| value == "1")
+}
+
 /// SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
@@ -76,11 +85,11 @@ fn read(wanted: &str) -> Option<Range<u64>> {
 /// # Panics
 /// With the seeds that failed, each with its reason, a panic included.
 pub fn for_each_seed(seeds: Range<u64>, threads: usize, run: impl Fn(u64) -> Result<(), String> + Sync) {
-    let (next, failed) = (AtomicU64::new(seeds.start), Mutex::new(vec![]));
+    let (next, failed) = (AtomicU64::new(seeds.start), Mutex::new(Vec::<String>::new()));
     let work = || {
         loop {
             let seed = next.fetch_add(1, Relaxed);
-            if seed >= seeds.end {
+            if seed >= seeds.end || is_brief() && !failed.lock().unwrap().is_empty() {
                 return;
             }
             let ended = panic::catch_unwind(AssertUnwindSafe(|| run(seed)));

@@ -17,19 +17,23 @@ const WRONG: &str = include_str!("wrong.txt");
 const SEEDS: &str = "400..2400";
 const WITHIN: [&str; 4] = ["0..16", "16..80", "80..400", "400..2000"];
 
+/// The build that the tests have; and one that has little to compile after a change.
+const BUILD: [&str; 3] = ["--workspace", "--exclude", "renmei-deep"];
+const ROOMS: [&str; 4] = ["--package", "arena", "--package", "host"];
+
 pub fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
-        [] => run_command(&mut tests(SEEDS)).map(exit_code),
+        [] => run_command(&mut tests(&BUILD, SEEDS, "--no-fail-fast")).map(exit_code),
         ["--put-back"] => put_back(),
-        [seeds] => run_command(&mut tests(seeds)).map(exit_code),
+        [seeds] => run_command(&mut tests(&BUILD, seeds, "--no-fail-fast")).map(exit_code),
         _ => bail!("expected seeds, or `--put-back`"),
     }
 }
 
-fn tests(seeds: &str) -> Command {
+fn tests(build: &[&str], seeds: &str, flag: &str) -> Command {
     let tests = "package(arena) & test(world_tests::whenever) | package(host) & test(world::whatever)";
-    let mut cargo = cargo(["nextest", "run", "--workspace", "--exclude", "renmei-deep", "--lib"]);
-    cargo.args(["--no-capture", "--no-fail-fast", "-E", tests]).env("RENMEI_SEEDS", seeds);
+    let mut cargo = cargo(["nextest", "run", "--lib"]);
+    cargo.args(build).args(["--no-capture", flag, "-E", tests]).env("RENMEI_SEEDS", seeds);
     cargo
 }
 
@@ -39,11 +43,13 @@ fn put_back() -> Result<ExitCode> {
     for [place, line, wrong] in triples(WRONG) {
         let (path, what) = place.split_once(": ").with_context(|| format!("no file: `{place}`"))?;
         let _wrong = Wrong::put(path, line, wrong)?;
-        let built = run_command(tests("0").arg("--no-run"))?;
+        let built = run_command(&mut tests(&ROOMS, "0", "--no-run"))?;
         ensure!(built.success(), "{path} does not compile with `{wrong}`");
         let mut found = None;
         for seeds in WITHIN {
-            if found.is_none() && !run_command(&mut tests(seeds))?.success() {
+            if found.is_none()
+                && !run_command(tests(&ROOMS, seeds, "--fail-fast").env("RENMEI_BRIEF", "1"))?.success()
+            {
                 found = Some(seeds);
             }
         }

@@ -392,11 +392,16 @@ impl Progress {
             self.take_pair_back(pairing.pair);
         }
         self.scores.set(pairing.index, None);
-        match other {
-            Some(other) => self.halves.insert(pairing.pair, other),
-            None => self.halves.remove(&pairing.pair),
+        // Of the moves of a whole pair only that they are the same is known.
+        let alike = mine.is_alike.then_some(0);
+        let moves = match other {
+            Some(other) => {
+                self.halves.insert(pairing.pair, Half { moves: alike, ..other });
+                alike
+            }
+            None => self.halves.remove(&pairing.pair).and_then(|half| half.moves),
         };
-        Taken { game: Some(mine), other }
+        Taken { game: Some(Half { moves, ..mine }), other }
     }
 
     /// Lets a game that repeated this one, which does not count any more, be evidence in its stead.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{schedule::Format, scoring::Scoring, stage::Tie};
+use crate::{fault_limit::FaultLimit, schedule::Format, scoring::Scoring, stage::Tie};
 use proptest::prelude::*;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
@@ -298,8 +298,33 @@ fn pairs_of_which_both_games_have_the_same_moves_are_counted_and_taken_back() {
     }
     let alike = |standings: &Standings| standings.total().alike_pairs(PlayerId(0), PlayerId(1));
     assert_eq!(alike(&standings), 2);
+    standings.fold(&corrected(game(4), black_wins(), Some(DRAW)));
+    assert_eq!(alike(&standings), 2, "a ruling changes no moves");
+    standings.fold(&played(game(6), black_wins(), 3));
+    standings.fold(&corrected(game(6), black_wins(), Some(DRAW)));
+    standings.fold(&played(game(7), black_wins(), 3));
+    assert_eq!(alike(&standings), 3, "also before the second game of the pair");
+    standings.fold(&discard(game(6), DRAW));
+    standings.fold(&played(game(6), black_wins(), 4));
+    assert_eq!(alike(&standings), 2, "played again with other moves");
     standings.fold(&discard(game(0), black_wins()));
     assert_eq!(alike(&standings), 1);
+}
+
+#[test]
+fn a_player_is_halted_at_its_own_limit_of_faults_and_others_are_not() {
+    let limit = FaultLimit { in_a_row: Some(2), ..FaultLimit::default() };
+    let stages = [stage(Format::RoundRobin { cycles: 5 }, 2)];
+    let mut standings = Standings::new(&stages, 2).with_fault_limits([None, Some(limit)]);
+    // Either loses two games in a row by a fault.
+    for (index, black, white, loser) in
+        [(0, 0, 1, Color::White), (1, 1, 0, Color::Black), (2, 0, 1, Color::Black), (3, 1, 0, Color::White)]
+    {
+        let fault = Outcome::loss(loser, WinBy::Disconnection);
+        standings.fold(&end(pairing(index, index / 2, black, white), fault));
+    }
+    let halted: Vec<PlayerId> = standings.halts().iter().map(|halt| halt.player).collect();
+    assert_eq!(halted, [PlayerId(1)]);
 }
 
 #[test]
