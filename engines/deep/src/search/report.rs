@@ -33,7 +33,7 @@ impl Reporter<'_> {
         let edges: Vec<Edge> = self.tree.edges(root).collect();
         for mv in moves.iter_mut().take(lines.max(1)) {
             let solved = self.mate.filter(|line| line.first() == Some(&mv.mv));
-            mv.line = match (solved, edges.iter().find(|edge| edge.mv() == mv.mv)) {
+            mv.line = match (solved, edges.iter().find(|edge| edge.mv == mv.mv)) {
                 (Some(line), _) => line.to_vec(),
                 (None, Some(&edge)) => self.line(edge),
                 (None, None) => vec![mv.mv],
@@ -52,15 +52,16 @@ impl Reporter<'_> {
 
     fn root_move(&self, edge: Edge) -> RootMove {
         let mut mv = RootMove {
-            mv: edge.mv(),
+            mv: edge.mv,
             visits: 0,
             value: 0.0,
             draw: 0.0,
-            prior: edge.prior(),
+            prior: edge.prior,
             proven: None,
-            line: vec![edge.mv()],
+            line: vec![edge.mv],
         };
-        let Some(child) = edge.child().map(|child| self.tree.node(child)) else {
+        let known = |child: &&Node| child.tally().visits > 0 || self.tree.proof(child).is_some();
+        let Some(child) = edge.child.map(|child| self.tree.node(child)).filter(known) else {
             mv.value = self.tree.node(self.root).tally().value_to_move(self.draw);
             return mv;
         };
@@ -78,12 +79,12 @@ impl Reporter<'_> {
     }
 
     fn line(&self, first: Edge) -> Vec<Move> {
-        let mut line = vec![first.mv()];
-        let mut at = first.child();
+        let mut line = vec![first.mv];
+        let mut at = first.child;
         while let Some(index) = at.filter(|_| line.len() < MOST_PLIES) {
             let Some(next) = self.expected(self.tree.node(index)) else { break };
-            line.push(next.mv());
-            at = next.child();
+            line.push(next.mv);
+            at = next.child;
         }
         line
     }
@@ -91,7 +92,7 @@ impl Reporter<'_> {
     /// The expected move at a node: for a proven node the move that proves it, else the one with most visits.
     fn expected(&self, node: &Node) -> Option<Edge> {
         let ranked = |edge: &Edge| {
-            let child = edge.child().map(|child| self.tree.node(child))?;
+            let child = edge.child.map(|child| self.tree.node(child))?;
             let visits = u64::from(child.tally().visits);
             let proven = self.tree.proof(child).map(|proof| turned(proof.result));
             (visits > 0).then_some(rank(proven, visits))

@@ -53,7 +53,7 @@ fn inconsistencies(tree: &Tree, index: u32, pruned: bool) -> usize {
     while let Some(index) = open.pop() {
         let node = tree.node(index);
         let tally = node.tally();
-        let children: Vec<u32> = tree.edges(node).filter_map(tree::Edge::child).collect();
+        let children: Vec<u32> = tree.edges(node).filter_map(|edge| edge.child).collect();
         let below: u32 = children.iter().map(|&child| tree.node(child).tally().visits).sum();
         let ended = tree.proof(node).is_some();
         let grown = matches!(node.stage(), tree::Stage::Grown(_));
