@@ -475,7 +475,7 @@ fn a_search_on_one_thread_visits_what_it_always_has() {
         let mut searcher = Searcher::new(Arc::new(Hashed), 64 << 20);
         let task = Task { leaf_mate, ..plain(4_000) };
         let first = think(&mut searcher, &game(&format!("sfen {}", positions[nth])), &task).progress;
-        let best = &first.moves[0];
+        let best = first.moves.iter().max_by_key(|mv| mv.visits).unwrap();
         format!(
             "{} {} of {}, {} asked, {} deep",
             best.mv.to_usi(),
