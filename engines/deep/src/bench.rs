@@ -5,7 +5,7 @@ use crate::{
         Desk, DeviceChoice, Evaluator, EvaluatorError, Question, SimulatedDevice, TorchEvaluator,
         TorchOptions,
     },
-    search::{Progress, Searcher, Task},
+    search::{self, Progress, Searcher, Task},
 };
 use anyhow::Context;
 use clap::Args;
@@ -51,9 +51,9 @@ pub struct BenchOptions {
     /// Playouts of each search before it is measured: in a small tree its threads wait for each other.
     #[arg(long, default_value_t = 10_000)]
     warm: u64,
-    /// Depth of the mate search at leaves, in plies: 0, 1 or 3.
-    #[arg(long, default_value_t = 1)]
-    leaf_mate: u32,
+    /// Depth of the mate search at leaves, in plies: 0, 1 or 3; default is that of games: 3 on a processor, else 1.
+    #[arg(long)]
+    leaf_mate: Option<u32>,
     /// MiB for the tree and the evaluation cache.
     #[arg(long, default_value_t = 256)]
     memory: usize,
@@ -168,13 +168,14 @@ fn measure_search(
     } else {
         Arc::new(Desk::new(Arc::clone(evaluator), options.callers, true))
     };
+    let leaf_mate = options.leaf_mate.unwrap_or(search::leaf_mate(!is_processor));
     let mut searcher = Searcher::new(searched, options.memory << 20);
     let games = POSITIONS.lines().filter_map(|line| Game::from_sfen(line).ok());
     let (mut forward, mut searches) = (Vec::new(), Vec::new());
     for game in games.take(options.positions.max(1)) {
         forward.push(batch as f64 * rate(time / 2, options.callers, || evaluator.forward_only(batch))?);
         searcher.new_game();
-        let task = Task { threads, batch, leaf_mate: options.leaf_mate, ..Task::default() };
+        let task = Task { threads, batch, leaf_mate, ..Task::default() };
         searcher.think(&game, &Task { playouts: Some(options.warm), ..task.clone() }, &mut |_| true)?;
         let clock = Some(Clock::start(Instant::now(), Some(Budget { soft: time, hard: time })));
         let search = searcher.think(&game, &Task { clock, ..task }, &mut |_| true)?.progress;

@@ -175,6 +175,11 @@ pub struct Searcher {
     terms: Terms,
 }
 
+/// The default depth of the mate search at each leaf. Before a GPU three plies would cost as much as the rest of a playout.
+pub const fn leaf_mate(gpu: bool) -> u32 {
+    if gpu { 1 } else { 3 }
+}
+
 /// Minimum memory in bytes.
 const LEAST_MEMORY: usize = 4 << 20;
 

@@ -18,7 +18,7 @@
 //! | `VirtualLoss` | lost visits per pending playout |
 //! | `PolicyTemperature` | softmax temperature of the network's policy, in thousandths |
 //! | `RootMate` | whether a mate solver runs beside the search |
-//! | `LeafMate` | depth of the mate search at leaves, in plies |
+//! | `LeafMate` | depth of the mate search at leaves, in plies: 0, 1 or 3; -1: 3 on the CPU, 1 on a GPU |
 //! | `Seed` | seed of the random numbers for `MoveTemperature` and the softmax player |
 //! | `MoveTemperature` | 0: the best move; else a random one, with probability proportional to weight^(1000 / this). Weights are visits (mcts), priors (policy), odds of winning (softmax, value) |
 //! | `MovesWithTemperature` | last ply with `MoveTemperature`; later the best move is played |

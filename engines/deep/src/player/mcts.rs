@@ -34,7 +34,7 @@ impl MctsPlayer {
             batch: self.batch,
             constants: options::constants(options),
             terms: options::terms(options),
-            leaf_mate: options.number("LeafMate") as u32,
+            leaf_mate: options::leaf_mate(options),
             root_mate: options.check("RootMate"),
             deterministic: options.check("Deterministic"),
             ..Task::default()

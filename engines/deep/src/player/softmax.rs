@@ -102,7 +102,7 @@ fn parameters(turn: &Turn<'_>) -> Parameters {
         policy: options::permille(options, "PolicyWeight"),
         cut: options::permille(options, "PolicyCut"),
         backup: options.spin("BackupTemperature") as f32,
-        mate: options.spin("LeafMate") > 0,
+        mate: options.spin("LeafMate") != 0,
         terms: options::terms(options),
     }
 }

@@ -9,6 +9,10 @@ use super::{
 
 /// Maximum length of a principal variation in plies.
 const MOST_PLIES: usize = 64;
+/// A move leads only with this part of the most visits.
+const LEADERS_PART: u64 = 5;
+/// Doubt about the value of a move after one visit. It falls with the square root of the visits.
+const DOUBT: f32 = 0.4;
 
 /// Builds reports from a tree.
 pub struct Reporter<'a> {
@@ -22,7 +26,7 @@ pub struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    /// The root moves, best first, `lines` of them with principal variations.
+    /// The root moves by their visits, but for the one that leads; `lines` of them with principal variations.
     pub fn moves(&self, lines: usize) -> Vec<RootMove> {
         let root = self.tree.node(self.root);
         let mut moves: Vec<RootMove> = self.tree.edges(root).map(|edge| self.root_move(edge)).collect();
@@ -30,10 +34,11 @@ impl Reporter<'_> {
             note_mate(&mut moves, line);
         }
         moves.sort_by(|one, other| other.rank().cmp(&one.rank()).then(other.prior.total_cmp(&one.prior)));
+        lead_by_bound(&mut moves);
         let edges: Vec<Edge> = self.tree.edges(root).collect();
         for mv in moves.iter_mut().take(lines.max(1)) {
             let solved = self.mate.filter(|line| line.first() == Some(&mv.mv));
-            mv.line = match (solved, edges.iter().find(|edge| edge.mv() == mv.mv)) {
+            mv.line = match (solved, edges.iter().find(|edge| edge.mv == mv.mv)) {
                 (Some(line), _) => line.to_vec(),
                 (None, Some(&edge)) => self.line(edge),
                 (None, None) => vec![mv.mv],
@@ -52,15 +57,16 @@ impl Reporter<'_> {
 
     fn root_move(&self, edge: Edge) -> RootMove {
         let mut mv = RootMove {
-            mv: edge.mv(),
+            mv: edge.mv,
             visits: 0,
             value: 0.0,
             draw: 0.0,
-            prior: edge.prior(),
+            prior: edge.prior,
             proven: None,
-            line: vec![edge.mv()],
+            line: vec![edge.mv],
         };
-        let Some(child) = edge.child().map(|child| self.tree.node(child)) else {
+        let known = |child: &&Node| child.tally().visits > 0 || self.tree.proof(child).is_some();
+        let Some(child) = edge.child.map(|child| self.tree.node(child)).filter(known) else {
             mv.value = self.tree.node(self.root).tally().value_to_move(self.draw);
             return mv;
         };
@@ -78,12 +84,12 @@ impl Reporter<'_> {
     }
 
     fn line(&self, first: Edge) -> Vec<Move> {
-        let mut line = vec![first.mv()];
-        let mut at = first.child();
+        let mut line = vec![first.mv];
+        let mut at = first.child;
         while let Some(index) = at.filter(|_| line.len() < MOST_PLIES) {
             let Some(next) = self.expected(self.tree.node(index)) else { break };
-            line.push(next.mv());
-            at = next.child();
+            line.push(next.mv);
+            at = next.child;
         }
         line
     }
@@ -91,7 +97,7 @@ impl Reporter<'_> {
     /// The expected move at a node: for a proven node the move that proves it, else the one with most visits.
     fn expected(&self, node: &Node) -> Option<Edge> {
         let ranked = |edge: &Edge| {
-            let child = edge.child().map(|child| self.tree.node(child))?;
+            let child = edge.child.map(|child| self.tree.node(child))?;
             let visits = u64::from(child.tally().visits);
             let proven = self.tree.proof(child).map(|proof| turned(proof.result));
             (visits > 0).then_some(rank(proven, visits))
@@ -101,6 +107,22 @@ impl Reporter<'_> {
         best.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, edge)| edge)
     }
 }
+
+/// Of the open moves with a good part of the most visits, the one with the highest lower bound of its value leads: the visits of
+/// a move that a search has just found to be better come late.
+fn lead_by_bound(moves: &mut [RootMove]) {
+    let most = moves.first().map_or(0, |mv| mv.visits).max(1);
+    let open = |mv: &&RootMove| mv.rank().0 == OPEN && mv.visits * LEADERS_PART >= most;
+    let bounds = moves.iter().take_while(open).map(|mv| mv.value - DOUBT / (mv.visits as f32).sqrt());
+    let best = bounds.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let leader = best.map_or(0, |(number, _)| number);
+    if let Some(front) = moves.get_mut(..=leader) {
+        front.rotate_right(1);
+    }
+}
+
+/// The first part of the sort key of a move that is neither won nor lost.
+const OPEN: u8 = 1;
 
 impl RootMove {
     fn rank(&self) -> (u8, u64) {
@@ -112,7 +134,7 @@ impl RootMove {
 fn rank(proven: Option<Proven>, visits: u64) -> (u8, u64) {
     match proven {
         Some(Proven::Win(plies)) => (2, u64::MAX - u64::from(plies)),
-        Some(Proven::Draw) | None => (1, visits),
+        Some(Proven::Draw) | None => (OPEN, visits),
         Some(Proven::Loss(plies)) => (0, u64::from(plies)),
     }
 }
@@ -140,5 +162,40 @@ const fn turned(proven: Proven) -> Proven {
         Proven::Win(plies) => Proven::Loss(plies + 1),
         Proven::Loss(plies) => Proven::Win(plies + 1),
         Proven::Draw => Proven::Draw,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(moves: &[(&str, u64, f32, Option<Proven>)]) -> Vec<String> {
+        let root = |&(mv, visits, value, proven): &(&str, u64, f32, Option<Proven>)| RootMove {
+            mv: Move::from_usi(mv).unwrap(),
+            visits,
+            value,
+            draw: 0.0,
+            prior: 0.1,
+            proven,
+            line: Vec::new(),
+        };
+        let mut moves: Vec<RootMove> = moves.iter().map(root).collect();
+        lead_by_bound(&mut moves);
+        moves.iter().map(|mv| mv.mv.to_usi()).collect()
+    }
+
+    #[test]
+    fn a_move_leads_that_was_found_late_and_is_surely_better() {
+        let late = [("7g7f", 100, 0.55, None), ("2g2f", 60, 0.6, None), ("5g5f", 40, 0.5, None)];
+        assert_eq!(order(&late), ["2g2f", "7g7f", "5g5f"]);
+        let unsure = [("7g7f", 100, 0.55, None), ("2g2f", 20, 0.59, None), ("5g5f", 19, 0.9, None)];
+        assert_eq!(order(&unsure), ["7g7f", "2g2f", "5g5f"], "too few visits");
+        let equal = [("7g7f", 50, 0.5, None), ("2g2f", 50, 0.5, None)];
+        assert_eq!(order(&equal), ["7g7f", "2g2f"]);
+        let won = [("7g7f", 3, 1.0, Some(Proven::Win(5))), ("2g2f", 90, 0.9, None)];
+        assert_eq!(order(&won), ["7g7f", "2g2f"]);
+        let lost = [("2g2f", 9, 0.1, None), ("7g7f", 60, 0.0, Some(Proven::Loss(2)))];
+        assert_eq!(order(&lost), ["2g2f", "7g7f"]);
+        assert_eq!(order(&[("7g7f", 0, 0.5, None)]), ["7g7f"]);
     }
 }

@@ -45,8 +45,7 @@ impl Weights {
         };
         let (mut tried, mut fresh) = (0.0, None);
         // Unvisited moves are sorted by prior, so only the first of them can be the best.
-        tree.each_edge(node, node.touched() + 1, |number, edge, child| {
-            let prior = edge.prior();
+        tree.each_edge(node, node.touched() + 1, |number, prior, child| {
             let known = child.map(|child| (child.tally(), tree.proof(child)));
             let known = match known {
                 Some((_, Some(proof))) if proof.result != Proven::Draw => return,

@@ -53,7 +53,7 @@ fn inconsistencies(tree: &Tree, index: u32, pruned: bool) -> usize {
     while let Some(index) = open.pop() {
         let node = tree.node(index);
         let tally = node.tally();
-        let children: Vec<u32> = tree.edges(node).filter_map(tree::Edge::child).collect();
+        let children: Vec<u32> = tree.edges(node).filter_map(|edge| edge.child).collect();
         let below: u32 = children.iter().map(|&child| tree.node(child).tally().visits).sum();
         let ended = tree.proof(node).is_some();
         let grown = matches!(node.stage(), tree::Stage::Grown(_));
@@ -475,7 +475,7 @@ fn a_search_on_one_thread_visits_what_it_always_has() {
         let mut searcher = Searcher::new(Arc::new(Hashed), 64 << 20);
         let task = Task { leaf_mate, ..plain(4_000) };
         let first = think(&mut searcher, &game(&format!("sfen {}", positions[nth])), &task).progress;
-        let best = &first.moves[0];
+        let best = first.moves.iter().max_by_key(|mv| mv.visits).unwrap();
         format!(
             "{} {} of {}, {} asked, {} deep",
             best.mv.to_usi(),

@@ -20,26 +20,32 @@ use super::{
 /// 2^32 visits fit.
 const UNIT: f64 = (1_u64 << 30) as f64;
 
-/// A node. See [`Stage`] for its life cycle. On a cache line of its own: a descent looks at all children of a node, and
-/// threads that count different ones do not disturb each other.
+/// A node, in 32 bytes. See [`Stage`] for its life cycle.
 #[derive(Debug, Default)]
-#[repr(align(64))]
 pub struct Node {
     visits: AtomicU32,
     pending: AtomicU32,
     wins: AtomicU64,
-    draws: AtomicU64,
+    draws: AtomicU32,
     proven: AtomicU32,
-    /// The first block of moves; in a free node, the next free node.
+    /// The first block of moves; in a free family, the next free family.
     head: AtomicU32,
-    /// Number of moves, or one of the two constants below.
+    /// The number of moves and, in the upper half, the index of the first move never visited; or one of the two constants
+    /// below.
     stage: AtomicU32,
-    /// Index of the first move never visited.
-    touched: AtomicU32,
 }
 
 const FRESH: u32 = 0;
 const CLAIMED: u32 = u32::MAX;
+const TOUCHED_SHIFT: u32 = 16;
+
+/// The nodes of consecutive moves, side by side on two cache lines: a descent looks at all children of a node.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Family([Node; FAMILY]);
+
+/// Nodes per family. The index of a node is that of its family times this, and its place there.
+const FAMILY: usize = 4;
 
 /// Life cycle of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +63,8 @@ pub enum Stage {
 pub struct Ending {
     /// Probability of a win.
     pub win: f64,
-    /// Probability of a draw.
-    pub draw: f64,
+    /// True for a draw by the rules.
+    pub drawn: bool,
 }
 
 /// Visit statistics of a node.
@@ -69,28 +75,36 @@ pub struct Tally {
     /// Pending visits.
     pub pending: u32,
     wins: u64,
-    draws: u64,
+    draws: u32,
 }
 
 /// A block of a node's moves, by descending prior, on two cache lines.
 #[derive(Debug, Default)]
-#[repr(align(64))]
+#[repr(align(128))]
 struct Block {
     next: AtomicU32,
-    edges: [AtomicU64; EDGES],
+    /// The families of the moves, as far as one of their moves was visited.
+    families: [AtomicU32; EDGES / FAMILY],
+    /// Moves and priors, 16 bits each.
+    edges: [AtomicU32; EDGES],
 }
 
-/// Moves per block: 128 bytes with the link.
-const EDGES: usize = 15;
+/// Moves per block: 124 bytes with the links.
+const EDGES: usize = 24;
 
-/// A move, its prior, and the index of its node if it has one: 16, 16 and 32 bits.
+/// A move, its prior, and the index of its node if it has one, visited or not.
 #[derive(Clone, Copy, Debug)]
-pub struct Edge(u64);
+pub struct Edge {
+    pub mv: Move,
+    /// The prior, 0 to 1.
+    pub prior: f32,
+    pub child: Option<u32>,
+}
 
 /// The tree, from the position before the root on.
 #[derive(Debug)]
 pub struct Tree {
-    nodes: Pool<Node>,
+    families: Pool<Family>,
     blocks: Pool<Block>,
     most: usize,
     /// The oldest node kept: if possible the one before the root, so that another reply than the expected one
@@ -103,9 +117,9 @@ pub struct Tree {
     epoch: u32,
 }
 
-impl Cell for Node {
+impl Cell for Family {
     fn link(&self) -> &AtomicU32 {
-        &self.head
+        &self.0[0].head
     }
 }
 
@@ -118,7 +132,7 @@ impl Cell for Block {
 impl Ending {
     /// The same result for the other player.
     pub fn turned(self) -> Self {
-        Self { win: 1.0 - self.win - self.draw, draw: self.draw }
+        if self.drawn { self } else { Self { win: 1.0 - self.win, ..self } }
     }
 }
 
@@ -128,7 +142,8 @@ impl Tally {
         if self.visits == 0 {
             return 0.5;
         }
-        ((self.wins as f64 + f64::from(draw) * self.draws as f64) / (UNIT * f64::from(self.visits))) as f32
+        let draws = UNIT * f64::from(self.draws);
+        ((self.wins as f64 + f64::from(draw) * draws) / (UNIT * f64::from(self.visits))) as f32
     }
 
     /// The value for the side to move.
@@ -137,7 +152,7 @@ impl Tally {
             return 0.5;
         }
         let all = UNIT * f64::from(self.visits);
-        let (wins, draws) = (self.wins as f64, self.draws as f64);
+        let (wins, draws) = (self.wins as f64, UNIT * f64::from(self.draws));
         ((all - wins - draws + f64::from(draw) * draws) / all) as f32
     }
 
@@ -149,31 +164,41 @@ impl Tally {
         if visits == 0 {
             return None;
         }
-        let drawn = if self.draws == 0 { 0.0 } else { draw * self.draws as f32 };
+        let drawn = if self.draws == 0 { 0.0 } else { draw * (self.draws as f32 * UNIT as f32) };
         // Signed: below 2^63 it is the same number, and one instruction.
         Some(((self.wins as i64 as f32 + drawn) * PER_UNIT / visits as f32, visits as f32))
     }
 
     /// The share of draws.
     pub fn draw(&self) -> f32 {
-        (self.draws as f64 / (UNIT * f64::from(self.visits.max(1)))) as f32
+        (f64::from(self.draws) / f64::from(self.visits.max(1))) as f32
     }
 }
 
 impl Node {
+    fn words(&self) -> [&AtomicU32; 6] {
+        [&self.visits, &self.pending, &self.draws, &self.proven, &self.head, &self.stage]
+    }
+
     fn clear(&self) {
-        for word in [&self.visits, &self.pending, &self.proven, &self.head, &self.stage, &self.touched] {
-            word.store(0, Relaxed);
-        }
+        self.words().iter().for_each(|word| word.store(0, Relaxed));
         self.wins.store(0, Relaxed);
-        self.draws.store(0, Relaxed);
+    }
+
+    /// Moves its contents to another node. What stays is a fresh node.
+    fn move_to(&self, other: &Self) {
+        self.words()
+            .iter()
+            .zip(other.words())
+            .for_each(|(from, to)| to.store(from.swap(0, Relaxed), Relaxed));
+        other.wins.store(self.wins.swap(0, Relaxed), Relaxed);
     }
 
     pub fn stage(&self) -> Stage {
         match self.stage.load(Acquire) {
             FRESH => Stage::Fresh,
             CLAIMED => Stage::Claimed,
-            moves => Stage::Grown(moves as usize),
+            grown => Stage::Grown(grown as usize & 0xffff),
         }
     }
 
@@ -197,9 +222,17 @@ impl Node {
         }
     }
 
-    /// Index of the first move never visited.
+    /// Index of the first move never visited, of a node that has grown.
     pub fn touched(&self) -> usize {
-        self.touched.load(Relaxed) as usize
+        (self.stage.load(Relaxed) >> TOUCHED_SHIFT) as usize
+    }
+
+    /// Notes that a move is visited.
+    fn touch(&self, number: usize) {
+        if number >= self.touched() {
+            let moves = self.stage.load(Relaxed) & 0xffff;
+            self.stage.fetch_max((number as u32 + 1) << TOUCHED_SHIFT | moves, Relaxed);
+        }
     }
 
     /// Starts a visit (virtual loss).
@@ -215,38 +248,28 @@ impl Node {
     /// Completes a visit with a result for the player who moved here.
     pub fn count(&self, ending: Ending) {
         self.wins.fetch_add((ending.win * UNIT) as u64, Relaxed);
-        if ending.draw > 0.0 {
-            self.draws.fetch_add((ending.draw * UNIT) as u64, Relaxed);
+        if ending.drawn {
+            self.draws.fetch_add(1, Relaxed);
         }
         self.visits.fetch_add(1, Relaxed);
         self.pending.fetch_sub(1, Relaxed);
     }
 }
 
-impl Edge {
-    /// An unvisited move.
-    pub fn new(mv: Move, prior: u16) -> Self {
-        Self(u64::from(mv.raw()) | u64::from(prior) << 16)
-    }
+/// The prior in the word of an edge, 0 to 1.
+fn prior(word: u32) -> f32 {
+    const UNIT: f32 = 1.0 / u16::MAX as f32;
+    f32::from((word >> 16) as u16) * UNIT
+}
 
-    pub const fn mv(self) -> Move {
-        Move::from_raw(self.0 as u16)
-    }
-
-    /// Its prior, 0 to 1.
-    pub fn prior(self) -> f32 {
-        const UNIT: f32 = 1.0 / u16::MAX as f32;
-        f32::from((self.0 >> 16) as u16) * UNIT
-    }
-
-    /// The index of its node, if it was visited.
-    pub fn child(self) -> Option<u32> {
-        let child = (self.0 >> 32) as u32;
-        (child != NONE).then_some(child)
-    }
-
-    const fn to(self, child: u32) -> Self {
-        Self(self.0 & 0xffff_ffff | (child as u64) << 32)
+impl Block {
+    fn edge(&self, at: usize) -> Edge {
+        let (word, family) = (self.edges[at].load(Relaxed), self.families[at / FAMILY].load(Acquire));
+        Edge {
+            mv: Move::from_raw(word as u16),
+            prior: prior(word),
+            child: (family != NONE).then_some(family * FAMILY as u32 + (at % FAMILY) as u32),
+        }
     }
 }
 
@@ -254,8 +277,10 @@ impl Tree {
     /// A tree of at most `bytes`.
     pub fn new(bytes: usize) -> Self {
         let budget = Budget::new(bytes);
+        // As many as have an index.
+        let families = bytes.min(u32::MAX as usize / FAMILY * size_of::<Family>());
         Self {
-            nodes: Pool::new(budget.clone(), bytes),
+            families: Pool::new(budget.clone(), families),
             blocks: Pool::new(budget, bytes),
             most: bytes,
             base: NONE,
@@ -268,7 +293,7 @@ impl Tree {
 
     /// Removes all nodes.
     pub fn clear(&mut self) {
-        self.nodes.reset();
+        self.families.reset();
         self.blocks.reset();
         self.base = NONE;
         self.base_line.clear();
@@ -277,7 +302,7 @@ impl Tree {
 
     /// A node reachable from the root.
     pub fn node(&self, index: u32) -> &Node {
-        self.nodes.get(index)
+        &self.families.get(index / FAMILY as u32).0[index as usize % FAMILY]
     }
 
     /// The proven result of a node, for the side to move.
@@ -297,7 +322,7 @@ impl Tree {
 
     /// Derives a proven result from those of the children; returns whether there is one.
     pub fn conclude(&self, node: &Node) -> bool {
-        let proof = |edge: Edge| edge.child().and_then(|child| self.proof(self.node(child)));
+        let proof = |edge: Edge| edge.child.and_then(|child| self.proof(self.node(child)));
         let found = Proof::of_children(self.edges(node).map(proof));
         if let Some(found) = found {
             self.prove(node, found);
@@ -307,107 +332,117 @@ impl Tree {
 
     /// The moves of a node, by descending prior.
     pub fn edges<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Edge> + 'a {
-        self.words(node).map(|word| Edge(word.load(Acquire)))
-    }
-
-    fn words<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = &'a AtomicU64> + 'a {
         let moves = match node.stage() {
             Stage::Grown(moves) => moves,
             _ => 0,
         };
-        let first = if moves > 0 { node.head.load(Relaxed) } else { NONE };
-        let block =
-            |&index: &u32| Some(self.blocks.get(index).next.load(Relaxed)).filter(|&next| next != NONE);
-        let chain = std::iter::successors((first != NONE).then_some(first), block);
-        chain.flat_map(|index| &self.blocks.get(index).edges).take(moves)
+        let blocks = (moves > 0).then(|| self.blocks_of(node)).into_iter().flatten();
+        blocks.flat_map(|block| (0..EDGES).map(|at| block.edge(at))).take(moves)
     }
 
-    /// Looks at the first moves of a node, at most so many, each with its index and with its node if it has one: what a descent
-    /// does most. Nothing in the loop depends on the move before, so the processor reads several nodes at once.
+    /// The blocks of a node that has grown.
+    fn blocks_of<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = &'a Block> + 'a {
+        let get = |index: u32| (index != NONE).then(|| self.blocks.get(index));
+        std::iter::successors(get(node.head.load(Relaxed)), move |block| get(block.next.load(Relaxed)))
+    }
+
+    /// Looks at the first moves of a node, at most so many, each with its index, its prior and its node if it has one: what a
+    /// descent does most. Nothing in the loop depends on the move before, so the processor reads several families at once.
     #[inline]
     pub fn each_edge<'a>(
         &'a self,
-        node: &Node,
+        node: &'a Node,
         most: usize,
-        mut look: impl FnMut(usize, Edge, Option<&'a Node>),
+        mut look: impl FnMut(usize, f32, Option<&'a Node>),
     ) {
         let Stage::Grown(moves) = node.stage() else { return };
         let (moves, mut number) = (moves.min(most), 0);
-        let mut index = node.head.load(Relaxed);
-        while number < moves && index != NONE {
-            let block = self.blocks.get(index);
-            for word in block.edges.iter().take(moves - number) {
-                let edge = Edge(word.load(Acquire));
-                look(number, edge, edge.child().map(|child| self.node(child)));
-                number += 1;
+        for block in self.blocks_of(node) {
+            for at in (0..EDGES).step_by(FAMILY) {
+                if number >= moves {
+                    return;
+                }
+                let first = block.families[at / FAMILY].load(Acquire);
+                let family = (first != NONE).then(|| self.families.get(first));
+                for (slot, word) in block.edges[at..at + FAMILY].iter().take(moves - number).enumerate() {
+                    look(number, prior(word.load(Relaxed)), family.map(|family| &family.0[slot]));
+                    number += 1;
+                }
             }
-            index = block.next.load(Relaxed);
         }
     }
 
     /// Adds the moves to a claimed node and sorts them. Returns false, without a change, if the memory is full.
     pub fn grow(&self, node: &Node, moves: &[(Move, u16)]) -> bool {
         let Some(head) = self.blocks.take(moves.len().div_ceil(EDGES)) else { return false };
-        let mut block = head;
+        let mut index = head;
         for part in moves.chunks(EDGES) {
-            let cell = self.blocks.get(block);
-            for (word, &(mv, prior)) in cell.edges.iter().zip(part) {
-                word.store(Edge::new(mv, prior).0, Relaxed);
+            let block = self.blocks.get(index);
+            block.families.iter().for_each(|family| family.store(NONE, Relaxed));
+            for (word, &(mv, prior)) in block.edges.iter().zip(part) {
+                word.store(u32::from(mv.raw()) | u32::from(prior) << 16, Relaxed);
             }
-            block = cell.next.load(Relaxed);
+            index = block.next.load(Relaxed);
         }
         node.head.store(head, Relaxed);
-        node.touched.store(0, Relaxed);
         node.stage.store(moves.len() as u32, Release);
         true
     }
 
     /// The move with this index and its node, created if missing; `None` if the memory is full.
     pub fn child(&self, node: &Node, number: usize) -> Option<(Move, u32)> {
-        let word = self.words(node).nth(number)?;
-        let edge = Edge(word.load(Acquire));
-        let child = match edge.child() {
+        let (block, at) = (self.blocks_of(node).nth(number / EDGES)?, number % EDGES);
+        let edge = block.edge(at);
+        let child = match edge.child {
             Some(child) => child,
-            None => self.first_child(node, number, word, edge)?,
+            None => self.found(&block.families[at / FAMILY])? * FAMILY as u32 + (at % FAMILY) as u32,
         };
-        Some((edge.mv(), child))
+        node.touch(number);
+        Some((edge.mv, child))
     }
 
-    fn first_child(&self, node: &Node, number: usize, word: &AtomicU64, edge: Edge) -> Option<u32> {
-        let fresh = self.fresh_node()?;
-        node.touched.fetch_max(number as u32 + 1, Relaxed);
-        match word.compare_exchange(edge.0, edge.to(fresh).0, AcqRel, Acquire) {
+    /// The family that `place` refers to, created if missing; `None` if the memory is full.
+    fn found(&self, place: &AtomicU32) -> Option<u32> {
+        let fresh = self.fresh_family()?;
+        match place.compare_exchange(NONE, fresh, AcqRel, Acquire) {
             Ok(_) => Some(fresh),
             Err(taken) => {
-                self.nodes.give_back(fresh);
-                Edge(taken).child()
+                self.families.give_back(fresh);
+                Some(taken)
             }
         }
     }
 
     /// The index of a move of a node.
     pub fn number_of(&self, node: &Node, mv: Move) -> Option<usize> {
-        self.edges(node).position(|edge| edge.mv() == mv)
+        self.edges(node).position(|edge| edge.mv == mv)
     }
 
-    fn fresh_node(&self) -> Option<u32> {
-        let fresh = self.nodes.take(1)?;
-        self.nodes.get(fresh).clear();
+    fn fresh_family(&self) -> Option<u32> {
+        let fresh = self.families.take(1)?;
+        self.families.get(fresh).0.iter().for_each(Node::clear);
         Some(fresh)
     }
 
-    /// Frees subtrees that were cut off. No search may run.
+    /// Frees families and the subtrees of their nodes. No search may run.
     fn free(&mut self, mut open: Vec<u32>) {
         while let Some(index) = open.pop() {
-            let node = self.nodes.get(index);
-            open.extend(self.edges(node).filter_map(Edge::child));
-            if matches!(node.stage(), Stage::Grown(_)) {
-                self.blocks.give_back(node.head.load(Relaxed));
+            for node in &self.families.get(index).0 {
+                open.extend(self.families_below(node));
+                if matches!(node.stage(), Stage::Grown(_)) {
+                    self.blocks.give_back(node.head.load(Relaxed));
+                }
+                // The first node's is the link to the next free family.
+                node.head.store(NONE, Relaxed);
             }
-            // A free node's link to the next one.
-            node.head.store(NONE, Relaxed);
-            self.nodes.give_back(index);
+            self.families.give_back(index);
         }
+    }
+
+    /// The families of the children of a node.
+    fn families_below<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = u32> + 'a {
+        let first = |edge: Edge| edge.child.map(|child| child / FAMILY as u32);
+        self.edges(node).step_by(FAMILY).filter_map(first)
     }
 
     /// Finds the node of the game's position, or starts a new tree with it; everything but the node before it
@@ -426,7 +461,7 @@ impl Tree {
         }
         self.clear();
         (self.start, self.base_line) = (Some(start), line);
-        self.base = self.fresh_node()?;
+        self.base = self.fresh_family()? * FAMILY as u32;
         Some(self.base)
     }
 
@@ -442,27 +477,25 @@ impl Tree {
 
     fn move_base(&mut self, path: &[u32], mut line: Vec<Move>) -> Option<u32> {
         let root = *path.last()?;
-        let &[.., before, base, _] = path else {
+        let &[.., _, base, _] = path else {
             // The root is the base or its child: nothing is cut off.
             return Some(root);
         };
         line.pop();
-        let before = self.node(before);
-        for word in self.words(before) {
-            let edge = Edge(word.load(Acquire));
-            if edge.child() == Some(base) {
-                word.store(edge.to(NONE).0, Release);
-            }
-        }
-        self.free(vec![self.base]);
-        (self.base, self.base_line) = (base, line);
+        // What stays leaves its family, which is freed with the rest.
+        let kept = Node::default();
+        self.node(base).move_to(&kept);
+        self.free(vec![self.base / FAMILY as u32]);
+        self.base = self.fresh_family()? * FAMILY as u32;
+        kept.move_to(self.node(self.base));
+        self.base_line = line;
         Some(root)
     }
 
     /// Frees memory: removes the subtrees of the nodes with the fewest visits until a third of the memory is
     /// free. They can grow again. Returns whether there is room now.
     pub fn prune(&mut self, root: u32) -> bool {
-        let tight = |tree: &Self| tree.nodes.is_tight() || tree.blocks.is_tight();
+        let tight = |tree: &Self| tree.families.is_tight() || tree.blocks.is_tight();
         let mut fewest = 8;
         while tight(self) && fewest < 1 << 24 {
             let cut = self.cut_below(root, fewest);
@@ -472,16 +505,15 @@ impl Tree {
         !tight(self)
     }
 
-    /// Makes leaves of the nodes with fewer visits, and returns their children.
+    /// Makes leaves of the nodes with fewer visits, and returns the families of their children.
     fn cut_below(&self, root: u32, fewest: u32) -> Vec<u32> {
         let (mut open, mut cut) = (vec![root], Vec::new());
         while let Some(index) = open.pop() {
             let node = self.node(index);
-            let children: Vec<u32> = self.edges(node).filter_map(Edge::child).collect();
             if node.tally().visits >= fewest || index == root {
-                open.extend(children);
+                open.extend(self.edges(node).filter_map(|edge| edge.child));
             } else if matches!(node.stage(), Stage::Grown(_)) {
-                cut.extend(children);
+                cut.extend(self.families_below(node));
                 self.blocks.give_back(node.head.swap(NONE, Relaxed));
                 node.release();
             }
@@ -491,7 +523,7 @@ impl Tree {
 
     /// Bytes in use.
     pub fn bytes_used(&self) -> usize {
-        self.nodes.bytes_used() + self.blocks.bytes_used()
+        self.families.bytes_used() + self.blocks.bytes_used()
     }
 
     pub const fn bytes_allowed(&self) -> usize {
@@ -500,6 +532,6 @@ impl Tree {
 
     /// Bytes allocated.
     pub fn bytes_held(&self) -> usize {
-        self.nodes.bytes_held() + self.blocks.bytes_held()
+        self.families.bytes_held() + self.blocks.bytes_held()
     }
 }

@@ -357,9 +357,9 @@ impl<'a> Worker<'a> {
     /// it.
     fn back_up_proof(&self, proof: Proof) {
         let ending = match proof.result {
-            Proven::Win(_) => Ending { win: 0.0, draw: 0.0 },
-            Proven::Loss(_) => Ending { win: 1.0, draw: 0.0 },
-            Proven::Draw => Ending { win: 0.0, draw: 1.0 },
+            Proven::Win(_) => Ending { win: 0.0, drawn: false },
+            Proven::Loss(_) => Ending { win: 1.0, drawn: false },
+            Proven::Draw => Ending { win: 0.0, drawn: true },
         };
         let tree = self.shared.tree;
         back_up(tree, &self.path, ending);
@@ -379,7 +379,7 @@ fn expand(tree: &Tree, path: &[u32], known: &Known) -> bool {
         node.release();
         return false;
     }
-    back_up(tree, path, Ending { win: 1.0 - f64::from(known.value), draw: 0.0 });
+    back_up(tree, path, Ending { win: 1.0 - f64::from(known.value), drawn: false });
     true
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     evaluator::{DeviceChoice, EvaluatorError, TorchEvaluator, TorchOptions},
-    search::{Constants, Terms},
+    search::{self, Constants, Terms},
 };
 use opening_book::Openings;
 use std::{path::Path, thread};
@@ -39,7 +39,7 @@ pub(crate) fn declare() -> Vec<OptionSpec> {
         OptionSpec::spin("VirtualLoss", i64::from(constants.virtual_loss), 1..=100),
         OptionSpec::spin("PolicyTemperature", 1000, 1..=100_000),
         OptionSpec::check("RootMate", true),
-        OptionSpec::spin("LeafMate", 1, 0..=3),
+        OptionSpec::spin("LeafMate", -1, -1..=3),
         OptionSpec::spin("Seed", 1, 0..=i64::MAX),
         OptionSpec::spin("MoveTemperature", 0, 0..=100_000),
         OptionSpec::spin("MovesWithTemperature", 1000, 0..=100_000),
@@ -100,9 +100,18 @@ impl Source {
 
 /// Search threads: by default one on the processor, and before a GPU as many as the machine has cores to give.
 pub(crate) fn threads(options: &Options) -> usize {
-    let device = options.text("Device").parse::<DeviceChoice>().and_then(DeviceChoice::find);
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    threads_for(options.number("Threads"), device.is_ok_and(|device| device.is_cuda()), cores)
+    threads_for(options.number("Threads"), has_gpu(options), cores)
+}
+
+/// Depth of the mate search at leaves in plies.
+pub(crate) fn leaf_mate(options: &Options) -> u32 {
+    u32::try_from(options.spin("LeafMate")).unwrap_or_else(|_| search::leaf_mate(has_gpu(options)))
+}
+
+fn has_gpu(options: &Options) -> bool {
+    let device = options.text("Device").parse::<DeviceChoice>().and_then(DeviceChoice::find);
+    device.is_ok_and(|device| device.is_cuda())
 }
 
 /// One core is left to the threads that own the GPU.
@@ -139,7 +148,20 @@ pub(crate) fn terms(options: &Options) -> Terms {
 
 #[cfg(test)]
 mod tests {
-    use super::threads_for;
+    use super::*;
+
+    #[test]
+    fn mates_at_leaves_have_three_plies_where_the_network_is_slow_unless_the_user_says_otherwise() {
+        let plies = |line: &str| {
+            let mut options = Options::declare(declare());
+            options.apply("setoption name Device value cpu").unwrap();
+            options.apply(line).unwrap();
+            leaf_mate(&options)
+        };
+        assert_eq!(plies("setoption name Threads value 1"), 3);
+        assert_eq!([0, 1, 3].map(|most| plies(&format!("setoption name LeafMate value {most}"))), [0, 1, 3]);
+        assert_eq!(search::leaf_mate(true), 1, "before a GPU");
+    }
 
     #[test]
     fn a_gpu_gets_a_thread_of_every_core_but_one_unless_the_user_says_otherwise() {
