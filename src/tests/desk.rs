@@ -569,6 +569,64 @@ fn engines_whose_programs_are_gone_are_replaced_and_taken_out_of_an_event_with_g
 }
 
 #[test]
+fn an_engine_that_plays_already_takes_no_second_place_and_what_would_not_compare_is_not_saved() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random");
+    fs::create_dir(&directory).unwrap();
+    let moved = desk.path(&format!("moved{}", env::consts::EXE_SUFFIX));
+    fs::copy(&random, &moved).unwrap();
+    let table = |name: &str, program: &Path, options: &str| {
+        format!("[[engines]]\nname = \"{name}\"\ncommand = '{}'\n{options}", program.display())
+    };
+    let engines = [
+        table("a", &random, ""),
+        table("b", &random, "options = { Seed = 2 }\n"),
+        table("again", &random, ""),
+        table("moved", &moved, ""),
+    ];
+    fs::write(directory.join("engines.toml"), engines.concat()).unwrap();
+    let open = Open::of(&directory);
+    let league = [("kind", "league"), ("name", "cup"), ("games", "2000"), ("max_moves", "40")];
+    let rest = [("engine", "a"), ("engine", "b"), ("do", "begin")];
+    assert_eq!(open.send("/new/event", &[&league[..], &rest[..]].concat()), "/");
+    until("games", || open.games("cup") > 1);
+    let page = open.get("/events/change?event=cup");
+    let title = "<h1>Change: cup</h1>";
+    assert!(page.contains(title) && page.contains("href=\"/e/cup/\"") && page.contains("by:moved"), "{page}");
+    assert!(!page.contains("by:again") && page.contains("<code>again</code> has the program"), "{page}");
+    open.order("cup", "adjourn");
+    until("a stop", || open.state("cup") == "stopped");
+
+    let text = || fs::read_to_string(directory.join("cup.toml")).unwrap();
+    let (before, origin) = (text(), format!("http://{}", open.host));
+    let kind = ("Content-Type", "application/x-www-form-urlencoded");
+    let sent = |path: &str, fields: &[(&str, &str)], language: &str| {
+        let headers = [("Origin", origin.as_str()), kind, ("Accept-Language", language)];
+        open.ask("POST", path, &headers, &encoded(fields)).body
+    };
+    let other = before.replace("max_moves = 40", "max_moves = 50");
+    for (language, plays, differs) in [
+        ("en", "is the build that plays as <code>a</code>", "rules.max_moves was 40, is 50"),
+        ("ja", "ビルドもオプションも同じ", "rules.max_moves：40 から 50 に変更"),
+    ] {
+        for taken in
+            [("joins", "again"), ("joins", "moved"), ("player:b", "by:again"), ("player:b", "by:moved")]
+        {
+            let answer = sent("/events/change", &[("event", "cup"), taken], language);
+            assert!(answer.contains(plays), "{taken:?}: {answer}");
+            assert!(!answer.contains("--db") && !answer.contains("--fresh"), "{answer}");
+        }
+        let answer = sent("/events/text", &[("event", "cup"), ("text", &other)], language);
+        assert!(answer.contains(differs) && answer.contains("max_moves = 50"), "{answer}");
+        assert!(!answer.contains("--db") && !answer.contains("--fresh"), "{answer}");
+    }
+    assert_eq!(text(), before);
+    open.order("cup", "begin");
+    until("games again", || open.state("cup") == "plays");
+}
+
+#[test]
 fn a_test_that_is_played_has_no_verdict_yet_and_says_so_on_the_first_page() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");
@@ -984,6 +1042,12 @@ fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_
     assert!(made.len() >= 8 && lines.contains("user=mori"), "{lines}");
     assert!(!open.get("/guests?event=friday").contains(made), "it is shown once");
     page("kawa", "secret-of-kawa");
+    assert!(lines.contains("as soon as two who are here ask for the same game"), "{lines}");
+    let own = open.get("/e/friday/");
+    assert!(own.contains("href=\"/guests?event=friday\""), "the event leads to its guests: {own}");
+    assert!(own.contains("The next game begins when its players are here"), "{own}");
+    let home = open.get("/");
+    assert!(home.contains("<span class=\"state good\">waits for a game"), "{home}");
     let mut players =
         [client(&desk, port, "mori", made, 1), client(&desk, port, "kawa", "secret-of-kawa", 1)];
     players.iter_mut().for_each(|player| assert!(ended(player).success()));
@@ -1018,6 +1082,29 @@ fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_
     assert_eq!(open.send("/guests", &fields), "/guests?event=friday");
     let left = open.get("/guests?event=friday");
     assert!(!left.contains("value=\"mori\"") && left.contains("value=\"kawa\""), "{left}");
+}
+
+#[test]
+fn a_test_game_leaves_no_account_behind_and_a_stopped_league_is_not_over() {
+    let desk = Desk::new();
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&desk.path("Renmei"));
+    let added = open.send("/engines/add", &[("program", &random)]);
+    let engine = added.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let league = [("kind", "guests"), ("name", "friday"), ("reach", "here"), ("port", "0"), ("do", "begin")];
+    assert_eq!(open.send("/new/event", &[&league[..], &[("max_moves", "40")]].concat()), "/");
+    until("a league", || open.state("friday") == "plays");
+    let test = [("event", "friday"), ("order", "test"), ("engine", engine.as_str())];
+    for _ in 0..2 {
+        assert_eq!(open.send("/guests", &test), "/guests?event=friday");
+    }
+    let accounts = || open.get("/guests?event=friday").matches("name=\"name\" value=\"tester").count();
+    until("their game", || open.games("friday") == 1);
+    until("accounts that are gone", || accounts() == 0);
+    open.order("friday", "finish");
+    until("a stop", || open.state("friday") == "stopped");
+    let page = open.get("/e/friday/arbiter");
+    assert!(page.contains("<strong>stopped</strong>") && !page.contains("The event is over"), "{page}");
 }
 
 #[test]

@@ -268,7 +268,7 @@ fn a_format_that_cannot_take_an_engine_after_its_start_says_why() {
     for (format, why) in [
         (
             "format = 'swiss'\nrounds = 2",
-            "a Swiss takes engines before its first round (`--paused`); a later one is in the file from the beginning",
+            "a Swiss takes engines before its first round; a later one is in the file from the beginning",
         ),
         ("format = 'knock-out'\ngames = 2", "the bracket of a knock-out is drawn"),
         ("format = 'information'\nrounds = 2", "are computed for the players of its start"),

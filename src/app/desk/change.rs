@@ -10,17 +10,19 @@ use crate::{
     refused,
     wish::{AT_ONCE, BY, GAMES, OUT, PLAYER, Wish, Wrong, moment},
 };
-use arena::operations::command::Command;
+use arena::{dispatcher::RunError, joining, operations::command::Command, resume};
 use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use event::hall::Order;
+use event::{Failure, hall::Order, reread::try_newcomers};
 use maud::{Markup, html};
-use plan::{Event, Faults, HallConfig, Plan};
+use plan::{EnginePlan, Event, Faults, HallConfig, LibraryEngine, Plan};
+use referee::clock::TimeControl;
 use std::ops::RangeInclusive;
 use toml_edit::{DocumentMut, Item, Table, Value, value};
 use web::{
+    Hall,
     components::{Mood, alert, letter, prose, state},
     layout::{Page, percent},
     refusals::Refusal,
@@ -35,6 +37,10 @@ pub struct Shown {
     pub players: Vec<Player>,
     /// The names of the engines of the library that may join it.
     pub others: Vec<String>,
+    /// Why no engine may.
+    pub closed: Option<&'static str>,
+    /// Engines of the library that play in it under another name, with that name.
+    pub twins: Vec<(String, String)>,
     /// Until when its games begin, as `hall.toml` has it.
     pub until: String,
     /// True if its games are arranged here.
@@ -56,7 +62,7 @@ pub struct Player {
     pub left: Option<Message>,
     /// Why it cannot play.
     pub faults: Vec<String>,
-    /// True if the library has an engine of its name that is set up otherwise.
+    /// True if it has played no game, and the library has an engine of its name that is set up otherwise.
     pub differs: bool,
 }
 
@@ -66,6 +72,18 @@ fn games_of(plan: &Plan) -> Option<u64> {
         [one] if plan.sprt.is_none() && plan.tune.is_none() => Some(u64::from(one.games)),
         _ => None,
     }
+}
+
+/// The player that an engine would be a second time, as far as their configurations show it.
+fn twin<'a>(engine: &EnginePlan, players: &'a [EnginePlan]) -> Option<&'a str> {
+    let real = |it: &EnginePlan| it.command.canonicalize().unwrap_or_else(|_| it.command.clone());
+    let is_same = |it: &&EnginePlan| {
+        let own = [&engine.time, &it.time].contains(&&TimeControl::default()) || engine.time == it.time;
+        own && (real(engine), &engine.directory, &engine.args) == (real(it), &it.directory, &it.args)
+            && (&engine.options, &engine.environment, engine.ponder)
+                == (&it.options, &it.environment, it.ponder)
+    };
+    players.iter().find(is_same).map(|player| player.name.as_str())
 }
 
 /// The players of a file, with what is wrong with each by the faults of the file and by those of its last run.
@@ -116,10 +134,25 @@ impl Desk {
         };
         let listed = self.listing(name).map(|event| event.faults).unwrap_or_default();
         let library = Library::open(&self.0.place).map_err(refused)?;
-        let players = players(&tables, &library, read.as_ref().err(), &listed);
-        let is_free = |name: &String| players.iter().all(|player| player.name != *name);
-        let ready = self.library()?.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
-        let others = ready.map(|engine| engine.plan.name).filter(is_free).collect();
+        let mut players = players(&tables, &library, read.as_ref().err(), &listed);
+        let has_games = self.has_games(name);
+        if has_games {
+            players.iter_mut().for_each(|player| player.differs = false);
+        }
+        let begun = plan.filter(|_| has_games);
+        let (closed, known) = (
+            begun.and_then(|plan| joining::forbidden(plan, true)),
+            begun.map_or(&[][..], |plan| &plan.engines),
+        );
+        let (mut others, mut twins) = (vec![], vec![]);
+        let is_free = |name: &str| players.iter().all(|player| player.name != name);
+        for LibraryEngine { plan: engine, inactive, missing, .. } in self.library()? {
+            match twin(&engine, known) {
+                _ if inactive || missing.is_some() || closed.is_some() || !is_free(&engine.name) => {}
+                Some(player) => twins.push((engine.name, player.to_owned())),
+                None => others.push(engine.name),
+            }
+        }
         let in_event = |key: &str| document.get("event")?.get(key)?.as_integer()?.try_into().ok();
         let has_own_sizes = ["stage", "sprt", "tune"].iter().any(|key| document.contains_key(key));
         let faults = match &read {
@@ -137,7 +170,7 @@ impl Desk {
             is_arranged: plan.is_some()
                 || document.contains_key("event") && !document.contains_key("floodgate"),
             is_played: self.0.running.operations(name).is_some(),
-            has_games: self.has_games(name),
+            has_games,
             games: match plan {
                 Some(plan) => games_of(plan),
                 None => in_event("games").filter(|_| !has_own_sizes),
@@ -148,6 +181,8 @@ impl Desk {
             text,
             players,
             others,
+            closed,
+            twins,
             faults,
         })
     }
@@ -191,7 +226,7 @@ impl Desk {
         let text = wish.written(&shown, &library)?;
         if text != shown.text {
             let file = self.0.place.existing(name)?;
-            may_go_on(&compose::check_as(&self.0.place, &file, &text).map_err(refused)?)?;
+            may_go_on(&compose::check_as(&self.0.place, &file, &text).map_err(refused)?, shown.is_played)?;
             self.put(name, text, wish.at_once)?;
             if shown.is_played {
                 let back = |_: &Refusal| drop(self.put(name, shown.text.clone(), None));
@@ -233,14 +268,23 @@ impl Desk {
     }
 }
 
-/// Refuses what an event that has begun could not go on with.
-fn may_go_on(event: &Event) -> Result<(), Refusal> {
-    match event {
-        Event::Arranged { plan, .. } if plan.database.exists() => {
-            arena::resume::newcomers(plan).map(drop).map_err(refused)
-        }
+/// Refuses what an event that has begun could not go on with. One that is played tries its newcomers itself.
+fn may_go_on(event: &Event, is_played: bool) -> Result<(), Refusal> {
+    let tried = match event {
+        Event::Arranged { plan, .. } if plan.database.exists() => match is_played {
+            true => resume::newcomers(plan).map(drop).map_err(Failure::from),
+            false => try_newcomers(plan),
+        },
         _ => Ok(()),
-    }
+    };
+    tried.map_err(|failure| match failure {
+        Failure::Run(RunError::Joining { why, .. }) => refused(why),
+        Failure::Run(RunError::Changed { changes, .. }) => {
+            let changes = changes.join("\n");
+            Refusal::bad(|words| format!("{}\n{}", words.games_would_not_compare(), words.fault(&changes)))
+        }
+        other => refused(other),
+    })
 }
 
 /// The page.
@@ -284,13 +328,17 @@ struct Typed {
     /// The version of the file that the text takes the place of.
     version: String,
     faults: Option<Faults>,
+    /// Why the event could not go on with it.
+    why: Option<Message>,
 }
 
 fn drawn(words: Language, shown: &Shown, done: Option<&Message>, sent: &Sent<'_>) -> Page {
     let name = shown.name.as_str();
     let typed = if let Sent::Text(typed) = sent { Some(typed) } else { None };
+    let title = format!("{}: {name}", words.change());
     let content = html! {
-        h1 { (name) }
+        @if shown.has_games { a.crumb href={ (Hall::base(name)) "/" } { (name) " ›" } } @else { a.crumb href="/" { (words.home()) " ›" } }
+        h1 { (title) }
         (confirmed(words, done))
         @if !shown.faults.is_empty() && typed.is_none() { (alert(Mood::Bad, &html! { pre.faults { (words.fault(&shown.faults.join("\n"))) } })) }
         @if shown.is_arranged { (form(words, shown, sent)) }
@@ -299,7 +347,7 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, sent: &Sent<'_>
             (text(words, shown, typed))
         }
     };
-    Page::new(name, "/", content).with(&["times.js"])
+    Page::new(title, "/", content).with(&["times.js"])
 }
 
 /// The text of the file, to be changed by hand.
@@ -312,7 +360,8 @@ fn text(words: Language, shown: &Shown, typed: Option<&Typed>) -> Markup {
     html! {
         p { (words.change_counts_when_begun()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (words.fault(&said(fault))) "\n" } } }
-        @if typed.is_some() && faults.is_none() { p role="alert" { (words.changed_meanwhile()) } pre.faults { (shown.text) } }
+        @if let Some(why) = typed.and_then(|typed| typed.why.as_ref()) { (alert(Mood::Bad, &html! { pre.faults { (why.text(words)) } })) }
+        @else if typed.is_some() && faults.is_none() { p role="alert" { (words.changed_meanwhile()) } pre.faults { (shown.text) } }
         form.order.wide method="post" action="/events/text" {
             input type="hidden" name="event" value=(shown.name);
             input type="hidden" name="version" value=(version);
@@ -347,11 +396,13 @@ fn form(words: Language, shown: &Shown, sent: &Sent<'_>) -> Markup {
         fieldset {
             legend { (words.players()) }
             ul.roster { @for player in &shown.players { (player.row(words, shown, sent(&format!("{PLAYER}{}", player.name)))) } }
-            @if shown.others.is_empty() { p.note { (words.all_engines_play()) } }
+            @if let Some(why) = shown.closed { p.note { (prose(&words.fault(why))) } }
+            @else if shown.others.is_empty() { p.note { (words.all_engines_play()) } }
             @else { label { span { (words.engine_that_joins()) } select name="joins" {
                 option value="" { (words.nobody()) }
                 @for other in &shown.others { option value=(other) selected[sent("joins") == other] { (other) } }
             } } }
+            @for (engine, player) in &shown.twins { p.note { (prose(&words.plays_already_as(engine, player))) } }
             p.quiet { (if shown.has_games { words.what_leaving_does() } else { words.nobody_has_played() }) }
         }
         (number("at-once", words.games_at_once_short(), shown.at_once, &AT_ONCE))
@@ -398,7 +449,7 @@ const OWN: [(&str, &[&str]); 4] = [
 
 /// The text of an event without what two events cannot share, and the keys that are left out; a league gets a database of
 /// this name.
-fn copied(text: &str, league: Option<&str>) -> (String, Vec<String>) {
+pub(crate) fn copied(text: &str, league: Option<&str>) -> (String, Vec<String>) {
     // A faulty text is mended by hand.
     let Ok(mut document) = text.parse::<DocumentMut>() else { return (text.to_owned(), vec![]) };
     let mut left_out = vec![];
@@ -450,12 +501,16 @@ pub(crate) fn save(Asked { desk, words, fields, .. }: Asked) -> Result<Response,
     let (name, text) = (fields.text("event"), fields.lines("text"));
     let _alone = desk.0.place.alone();
     let known = desk.shown(name)?;
-    if let Err(faults) = compose::check(&desk.0.place, &text) {
-        let typed = Typed { text, version: fields.text("version").to_owned(), faults: Some(faults) };
-        return Ok(drawn(words, &known, None, &Sent::Text(typed)).into_response());
-    }
-    if fields.is("version") && fields.text("version") != version(&known.text) {
-        let typed = Typed { text, version: version(&known.text), faults: None };
+    let (sent, now) = (fields.text("version").to_owned(), version(&known.text));
+    let checked = compose::check_as(&desk.0.place, &desk.0.place.existing(name)?, &text);
+    let is_other = checked.is_ok() && !sent.is_empty() && sent != now;
+    let (faults, why) = match checked {
+        Err(faults) => (Some(faults), None),
+        Ok(_) if is_other => (None, None),
+        Ok(event) => (None, may_go_on(&event, known.is_played).err().map(|refusal| refusal.message)),
+    };
+    if faults.is_some() || why.is_some() || is_other {
+        let typed = Typed { text, version: if is_other { now } else { sent }, faults, why };
         return Ok(drawn(words, &known, None, &Sent::Text(typed)).into_response());
     }
     desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use parking_lot::Mutex;
 use plan::LibraryEngine;
 use std::sync::Arc;
-use web::{layout::Page, refusals::Refusal};
+use web::{components::prose, layout::Page, refusals::Refusal};
 use words::{Language, Message};
 
 fn request(engine: &LibraryEngine) -> Request {
@@ -62,8 +62,8 @@ pub(crate) fn rows(words: Language, rows: &[Row]) -> Markup {
         td.name { (word(row.verdict)) }
         td.name { (words.name_of_check(&row.check)) }
         td.name {
-            (words.fault(&row.seen))
-            @if let Some(advice) = &row.advice { div.note { (words.fault(advice)) } }
+            (prose(&words.fault(&row.seen)))
+            @if let Some(advice) = &row.advice { div.note { (prose(&words.fault(advice))) } }
             @if !row.lines.is_empty() { details { summary { (words.conversation()) } pre { (row.lines.join("\n")) } } }
         }
     } } } } }

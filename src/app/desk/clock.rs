@@ -19,6 +19,21 @@ const MANNERS: [(&str, Phrase); 3] = [
     ("nodes", Language::nodes_choice),
 ];
 
+/// Most minutes for all moves, and most seconds for one, that a person is given.
+pub const MOST: [u32; 2] = [1440, 3600];
+
+/// The clock of a game of a person, as configurations write it; `None` where the fields have no such numbers.
+pub fn of_person(fields: &Fields) -> Option<String> {
+    let number = |name: &str, most: u32| {
+        let text = Some(fields.text(name)).filter(|text| !text.is_empty()).unwrap_or("0");
+        let number = text.parse().ok().filter(|number| (0.0..=f64::from(most)).contains(number))?;
+        Some((number * 1000.0).round() / 1000.0)
+    };
+    let (minutes, seconds) = (number("minutes", MOST[0])?, number("amount", MOST[1])?);
+    let control = written(&minutes.to_string(), "byoyomi", &seconds.to_string());
+    (minutes + seconds > 0.0).then_some(control)
+}
+
 /// The clock of a form, as configurations write it: what was typed, or what the fields say.
 pub fn of_form(fields: &Fields) -> String {
     if fields.is("clock") || !fields.is("amount") {
@@ -33,6 +48,7 @@ fn written(minutes: &str, manner: &str, amount: &str) -> String {
         "nodes" => format!("nodes {amount}"),
         "increment" => format!("{main}+{amount}s"),
         _ if main == "0s" => format!("byoyomi {amount}s"),
+        _ if amount == "0" => main,
         _ => format!("{main} byoyomi {amount}s"),
     }
 }
@@ -78,7 +94,7 @@ pub fn fields(words: Language, form: &Form) -> Markup {
 /// What a clock gives to a player, such as `5m for all moves, 2s more for each move`.
 pub fn in_words(words: Language, time: &TimeControl) -> String {
     let given = |time: Duration, say: fn(Language, &str) -> String| {
-        (!time.is_zero()).then(|| say(words, &length(words, time)))
+        (!time.is_zero()).then(|| say(words, &words.clock_text(&time_text::text(time))))
     };
     let of_a_move =
         if time.main.is_zero() { Language::clock_of_a_move } else { Language::clock_of_a_move_afterwards };
@@ -94,16 +110,6 @@ pub fn in_words(words: Language, time: &TimeControl) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(words.pick(", ", "、"))
 }
 
-/// A length of time; in English as configurations write it, `1h30m`.
-fn length(words: Language, time: Duration) -> String {
-    let text = time_text::text(time);
-    let units = [("ms", "ミリ秒"), ("h", "時間"), ("m", "分"), ("s", "秒")];
-    match words {
-        Language::English => text,
-        Language::Japanese => units.iter().fold(text, |text, (unit, word)| text.replace(unit, word)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +121,7 @@ mod tests {
         assert_eq!(of(&[("minutes", ""), ("manner", "byoyomi"), ("amount", "0.5")]), "byoyomi 0.5s");
         assert_eq!(of(&[("minutes", "5"), ("manner", "increment"), ("amount", "2")]), "5m+2s");
         assert_eq!(of(&[("minutes", "5"), ("manner", "nodes"), ("amount", "4000")]), "nodes 4000");
+        assert_eq!(of(&[("minutes", "5"), ("amount", "0")]), "5m");
         assert_eq!(of(&[("minutes", "5"), ("amount", "2"), ("clock", "1h delay 1s")]), "1h delay 1s");
         assert_eq!(of(&[]), CLOCKS[0]);
         for clock in CLOCKS {
@@ -123,6 +130,23 @@ mod tests {
         }
         for odd in ["1h30m delay 250ms", "5m+2s byoyomi 1s", "5m nodes 10000", "depth 9", "a while"] {
             assert_eq!(parted(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_person_has_a_clock_of_what_the_fields_say_and_none_of_what_is_no_time() {
+        let of =
+            |minutes: &str, amount: &str| of_person(&Fields::of(&[("minutes", minutes), ("amount", amount)]));
+        for (minutes, amount, clock) in
+            [("10", "30", "10m byoyomi 30s"), ("", "30", "byoyomi 30s"), ("15", "", "15m")]
+        {
+            assert_eq!(of(minutes, amount).as_deref(), Some(clock));
+            assert!(time_control(clock).is_ok(), "{clock}");
+        }
+        for (minutes, amount) in
+            [("", ""), ("0", "0"), ("1441", "1"), ("1", "3601"), ("-1", "5"), ("ten", "5"), ("NaN", "5")]
+        {
+            assert_eq!(of(minutes, amount), None, "{minutes} {amount}");
         }
     }
 

@@ -393,6 +393,7 @@ fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
         @if kind == Kind::Sprt {
             (number(form, "elo0", words.elo_of_h0(), "0", only))
             (number(form, "elo1", words.elo_of_h1(), "10", only))
+            p.quiet { (words.what_a_test_answers()) }
         } @else { (number(form, "games", words.games_of_encounter(), kind.games(), only)) }
         @if kind == Kind::Swiss { (number(form, "rounds", words.rounds(), "5", only)) }
         @if kind == Kind::Knockout { (choice(form, "tie", words.level_encounter(), &[("", words.higher_seed_goes_on()), ("more-games", words.more_games_decide())])) }

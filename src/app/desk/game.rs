@@ -15,7 +15,7 @@ use plan::LibraryEngine;
 use rsshogi::types::{Color, Move};
 use web::{
     STUDY_PAGE, board,
-    components::{Mood, menu, state},
+    components::{Mood, alert, menu, prose, state},
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -25,6 +25,8 @@ use words::{Language, Message};
 pub(crate) const SECONDS: [u64; 5] = [10, 3, 30, 60, 300];
 /// Moves of a variation that its link shows.
 const SHOWN: usize = 8;
+/// What the reader of a record has left out or found odd, as far as the board shows it.
+const DOUBTS: usize = 10;
 /// Texts that a board gives, by the ending of their files.
 const TEXTS: [&str; 4] = ["sfen", "kif", "csa", "usi"];
 
@@ -44,11 +46,12 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
             }))
         }
         (confirmed(words, done.as_ref()))
+        @if !studied.record.doubts.is_empty() { (alert(Mood::Wait, &html! { ul { @for doubt in studied.record.doubts.iter().take(DOUBTS) { li { (prose(&words.fault(doubt))) } } } })) }
         div.study id="viewer" data-promote={ (words.promotes()) "/" (words.promotes_not()) } data-address=(studied.query(STUDY_PAGE, &studied.fields()))
             data-legal=(studied.query("/study/legal", &studied.fields())) {
             (board_side(words, &studied, thought.as_ref().and_then(|(_, best)| best.as_deref())))
             div.beside-board {
-                section.opinion { (think(words, &studied, &engines, fields.text("job"))) div id="thoughts" { @if let Some((thought, _)) = &thought { (thought) } } div id="graph" {} }
+                section.opinion { (think(words, &studied, &engines, fields.text("job"))) div id="thoughts" { @if let Some((thought, _)) = &thought { (thought) } } div id="graph" { (board::graph(&studied.shown, studied.at)) } }
                 section { h2 { (words.moves()) } (moves(&studied)) (variations(words, &studied)) }
             }
         }
@@ -162,14 +165,20 @@ fn think(words: Language, studied: &Studied, engines: &[LibraryEngine], job: &st
     } }
 }
 
+/// The moves, each with its evaluation. One form leads to all of them: the address of a line that is tried has all of its moves.
 fn moves(studied: &Studied) -> Markup {
-    let row = |at: usize, text: &str| {
-        html! { li aria-current=[(at == studied.at).then_some("true")] { span { @if at > 0 { (at) } } a href=(studied.address(at)) { (text) } } }
+    let row = |at: usize, text: &str, score: Option<i32>| {
+        html! { li aria-current=[(at == studied.at).then_some("true")] {
+            span { @if at > 0 { (at) } } button form="at" name="ply" value=(at) { (text) } span {} span { @if let Some(score) = score { (score) } }
+        } }
     };
-    html! { ol id="moves" tabindex="0" {
-        (row(0, "–"))
-        @for (at, text) in (1..).zip(&studied.spelled()) { (row(at, text)) }
-    } }
+    html! {
+        form id="at" method="get" action=(STUDY_PAGE) { @for (name, value) in studied.fields() { input type="hidden" name=(name) value=(value); } }
+        ol id="moves" tabindex="0" {
+            (row(0, "–", None))
+            @for (at, (text, ply)) in (1..).zip(studied.spelled().iter().zip(&studied.shown.plies)) { (row(at, text, ply.score)) }
+        }
+    }
 }
 
 fn variations(words: Language, studied: &Studied) -> Markup {
@@ -195,20 +204,17 @@ fn variations(words: Language, studied: &Studied) -> Markup {
 fn orders(words: Language, studied: &Studied, engines: &[LibraryEngine]) -> Markup {
     html! {
         (crate::play::form(words, studied, engines))
-        form.order method="post" action="/study/play" {
-            fieldset { legend { (words.play_from_here()) }
-                (hidden(studied))
-                @for (at, label) in [words.one_engine(), words.other_engine()].into_iter().enumerate() { (choice((label, "engine"), engines, None, at)) }
-                p.buttons { button { (words.play_from_here()) } button formaction="/study/find" { (words.find_position()) } }
-            }
-        }
-        form.order method="post" action="/study/analyze" {
-            fieldset { legend { (words.analyze_game()) }
-                (hidden(studied))
-                (crate::searches::judge(words, engines))
-                p.buttons { button { (words.analyze_game()) } }
-            }
-        }
+        details.tab { summary { (words.play_from_here()) } form.order method="post" action="/study/play" {
+            (hidden(studied))
+            @for (at, label) in [words.one_engine(), words.other_engine()].into_iter().enumerate() { (choice((label, "engine"), engines, None, at)) }
+            p.buttons { button { (words.to_the_form()) } }
+        } }
+        details.tab { summary { (words.analyze_game()) } form.order method="post" action="/study/analyze" {
+            (hidden(studied))
+            (crate::searches::judge(words, engines))
+            p.buttons { button { (words.analyze_game()) } }
+        } }
+        form method="post" action="/study/find" { (hidden(studied)) p.buttons { button { (words.find_position()) } } }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::{
     compose::{self, Kind},
     confirmed,
     fields::Fields,
+    place::Place,
     refused,
 };
 use arena::operations::{
@@ -16,8 +17,14 @@ use event::{hall::Now, league::set_account, network::registers};
 use journal::{Account, Store, Writer};
 use maud::{Markup, html};
 use notation::csa::wire::is_player_name;
-use plan::{Event, LibraryEngine, ServeConfig, password, serve::Login};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use plan::{
+    ClientConfig, Event, LibraryEngine, ServeConfig, password,
+    serve::{Login, RoundsConfig},
+};
+use std::{
+    mem,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+};
 use toml_edit::{Array, DocumentMut, Value};
 use web::{
     Registers,
@@ -25,6 +32,7 @@ use web::{
     components::prose,
     layout::{Page, percent},
     refusals::Refusal,
+    time,
 };
 use words::{Language, Message};
 
@@ -118,16 +126,19 @@ pub(crate) fn order(Asked { desk, fields, .. }: Asked) -> Result<Response, Refus
         "remove" => {
             match house.serve.login {
                 Login::Invitation => desk.invite(event, name, None)?,
-                _ => {
-                    let writer = Writer::open(house.event.database()).map_err(refused)?;
-                    writer.remove_account(name).map_err(refused)?;
-                }
+                _ => remove(&house, name)?,
             }
             let done = Message::of(|language| language.guest_was_removed(name));
             Ok(desk.confirm(&address(event), done))
         }
         _ => Err(Refusal::bad(Language::unknown_order)),
     }
+}
+
+/// Takes an account away.
+fn remove(house: &House, name: &str) -> Result<(), Refusal> {
+    let writer = Writer::open(house.event.database()).map_err(refused)?;
+    writer.remove_account(name).map(drop).map_err(refused)
 }
 
 impl Desk {
@@ -137,7 +148,7 @@ impl Desk {
         let (Some(at), Some(game)) = (at, game) else {
             return Err(Refusal::conflict(Language::guests_when_begun));
         };
-        let tester = house.tester();
+        let tester = house.tester(&self.0.place);
         let secret = match house.serve.login {
             Login::Accounts => self.admit(house, fields.text("event"), &tester, "")?.password,
             Login::Open => {
@@ -160,6 +171,21 @@ impl Desk {
         Ok(self.confirm(&address(fields.text("event")), done))
     }
 
+    /// Takes the accounts away of engines whose test games are over.
+    fn drop_testers(&self, house: &mut House) -> Result<(), Refusal> {
+        let port = house.address().map(|at| at.port());
+        let is_done = |account: &Account| {
+            let is_test = |seat: &ClientConfig| seat.login.name == account.name && Some(seat.port) == port;
+            account.name.starts_with(TESTER)
+                && matches!(self.event(&account.name), Ok(Event::Seat(seat)) if is_test(&seat))
+                && self.listing(&account.name).is_some_and(|seat| seat.state == "over")
+        };
+        let (done, kept) = mem::take(&mut house.accounts).into_iter().partition(is_done);
+        house.accounts = kept;
+        let names: Vec<Account> = done;
+        names.iter().try_for_each(|account| remove(house, &account.name))
+    }
+
     /// Gives a guest a password: the one that was typed, or one that is made here.
     fn admit(&self, house: &House, event: &str, name: &str, typed: &str) -> Result<Issued, Refusal> {
         let random = web::accounts::random();
@@ -178,7 +204,8 @@ impl Desk {
 /// The page.
 pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, Refusal> {
     let (name, issued) = (fields.text("event"), desk.0.issued.take(&fields));
-    let house = desk.house(name)?;
+    let mut house = desk.house(name)?;
+    desk.drop_testers(&mut house)?;
     let title = format!("{}: {}", words.guests(), house.event.name());
     let registers = registers(house.serve.login);
     let content = html! {
@@ -196,15 +223,16 @@ pub(crate) fn page(Asked { desk, words, fields, done }: Asked) -> Result<Page, R
         (house.lines(words, issued.as_ref(), fields.text("game"), registers))
         (house.test(words, name, fields.text("game"), &desk.library().unwrap_or_default()))
     };
-    Ok(Page::new(title, "/", content).with(&["copy.js"]))
+    Ok(Page::new(title, "/", content).with(&["copy.js", "times.js"]))
 }
 
 impl House {
-    /// The name of the next tester: one that nobody plays under.
-    fn tester(&self) -> String {
+    /// The name of the next tester: one that nobody plays under, and that no event has.
+    fn tester(&self, place: &Place) -> String {
         let is_taken = |name: &String| {
             let logged_in = self.now.iter().any(|(list, _)| list.players.iter().any(|it| it.name == *name));
-            logged_in || self.accounts.iter().any(|account| account.name == *name)
+            let has_account = self.accounts.iter().any(|account| account.name == *name);
+            logged_in || has_account || place.new_name(name) != *name
         };
         let mut names = (2..).map(|number| format!("{TESTER}-{number}"));
         Some(TESTER.to_owned())
@@ -213,10 +241,22 @@ impl House {
             .unwrap_or_default()
     }
 
-    /// Who is logged in, and who is expected.
+    /// When the next game of the league begins.
+    fn next(&self, words: Language) -> Markup {
+        let at = |rounds: &RoundsConfig| Some((rounds.next(0, journal::now())?, rounds.game.clone()));
+        // Rounds after a span of time begin by the start of the league.
+        let by_clock = self.serve.rounds.iter().filter(|rounds| rounds.every.is_none());
+        html! { @if self.is_league() { p role="status" { @match by_clock.filter_map(at).min() {
+            Some((at, game)) => { (words.next_round()) ": " strong { (time(at)) } " · " code { (game) } },
+            None => (words.game_begins_when_two_ask()),
+        } } } }
+    }
+
+    /// Who is logged in, who is expected, and what comes next.
     fn there(&self, words: Language) -> Markup {
         let Some((list, _)) = &self.now else { return html! { p { (words.guests_when_begun()) } } };
         html! {
+            (self.next(words))
             h2 { (words.players()) " (" (words.players_here(list.players.len()))
                 @if !list.absent.is_empty() { (words.players_absent(list.absent.len())) } ")" }
             @let is_here = |name: &str| list.players.iter().any(|player| player.name == name);

@@ -173,13 +173,18 @@ fn ordered(words: Language, name: &str, orders: &[Ordered], ways: &Markup, is_he
 }
 
 /// What the owner can order on the pages of an event itself.
-pub(crate) fn orders_here(running: &Events, (name, state): (&str, &str), words: Language) -> Markup {
+pub(crate) fn orders_here(
+    (place, running): (&Place, &Events),
+    (name, state): (&str, &str),
+    words: Language,
+) -> Markup {
     // Those of the study are played by nobody.
     if name.contains('/') {
         return Markup::default();
     }
     let to = |path: &str| format!("{path}{}", percent(name));
     let ways = html! {
+        @if let Some((path, door)) = door(place, name) { a href=(to(&format!("{path}?event="))) { (door(words)) } }
         a href=(crate::change::address(name)) { (words.change()) }
         a href=(to("/events/text?event=")) { (words.copy()) }
         a href=(to("/events/explain?event=")) { (words.why_it_lost()) }
@@ -241,8 +246,8 @@ fn mood(event: &Listing, running: &Events) -> Mood {
 
 /// The events that are over, with what came out.
 fn results(words: Language, events: &[&Listing], doors: &BTreeMap<String, Door>, running: &Events) -> Markup {
-    html! { div.scroll.sheet tabindex="0" role="region" aria-label=(words.events_that_are_over()) { table.games {
-        thead { tr { th.name { (words.the_event()) } th.name { (words.result()) } th { (words.games()) } th.name { (words.last_news()) } th {} } }
+    html! { div.scroll.sheet tabindex="0" role="region" aria-label=(words.events_that_are_over()) { table.games.results {
+        thead { tr { th.name { (words.the_event()) } th.name { (words.result()) } th { (words.game_column()) } th.name { (words.last_news()) } th {} } }
         tbody { @for event in events { tr {
             td.name { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) }
                 @if let Some(file) = file_name(event) { " " small.quiet { (file) } } }
@@ -256,7 +261,7 @@ fn results(words: Language, events: &[&Listing], doors: &BTreeMap<String, Door>,
                     div.note { a href={ (path) "table" } { (words.lost_by_failure(event.failures)) } }
                 }
             }
-            td { (event.games) @if let Some(total) = event.total.filter(|total| *total != event.games) { " / " (total) } }
+            td { (event.games) @if let Some(total) = event.total.filter(|total| *total != event.games) { " / " (total) } span.unit { " " (words.games_count()) } }
             td.name { @if let Some(last) = event.last { (time(last)) } }
             td { (ordered(words, &event.name, &orders(running, (&event.name, event.state), event.total > Some(event.games), words), &ways(words, event, doors.get(&event.name)), false)) }
         } } }

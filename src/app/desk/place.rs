@@ -24,7 +24,7 @@ pub const SHELF: &str = "study";
 /// The ending of databases.
 const DATABASE: &str = "db";
 /// What a database begins with.
-const SQLITE: &[u8] = b"SQLite format 3\0";
+pub const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The directory.
 #[derive(Clone, Debug)]

@@ -16,14 +16,15 @@ use crate::{
 use axum::response::Response;
 use journal::{FullGame, GameFilter, StoreError};
 use maud::{Markup, html};
-use plan::{EnginePlan, Event, LibraryEngine};
+use plan::{EnginePlan, Event, LibraryEngine, Plan};
 use platform::files::{self, Access};
-use referee::{Color, Outcome, clock::TimeControl};
+use referee::{Color, Outcome, clock::TimeControl, rules::Rules};
+use rsshogi::board::{DeclarationDetail, DeclarationEvaluation};
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 use web::{
     STUDY_PAGE, board,
-    components::{Mood, state},
+    components::{Mood, asks, state},
     layout::{Page, percent},
     refusals::Refusal,
 };
@@ -33,6 +34,8 @@ use words::Language;
 const AGAIN: u32 = 1;
 /// Minutes for all moves, and seconds for one after them, where nobody says it.
 const CLOCK: [&str; 2] = ["10", "30"];
+/// What a person says in the place of a move.
+const ENDS: [&str; 2] = ["resign", "win"];
 
 /// A game with a person, as it stands.
 struct Own {
@@ -40,6 +43,7 @@ struct Own {
     studied: Studied,
     side: Color,
     times: [TimeControl; 2],
+    rules: Rules,
 }
 
 impl Own {
@@ -49,6 +53,13 @@ impl Own {
 
     fn is_turn(&self) -> bool {
         !self.is_over() && Color::from(self.studied.mover()) == self.side
+    }
+
+    /// Whether a declaration would win now (nyugyoku), and its conditions.
+    fn declaration(&self) -> DeclarationEvaluation {
+        let mut position = self.studied.position_at(self.studied.at);
+        position.set_entering_king_rule(self.rules.entering_king_rule());
+        position.evaluate_declaration()
     }
 
     /// What a page that shows it knows.
@@ -83,27 +94,20 @@ fn is_person(engine: &EnginePlan, answers: &Path) -> bool {
 }
 
 impl Desk {
-    /// The name of the person in an event, and the clocks of both.
-    fn person(&self, event: &str) -> Result<(String, impl Fn(&str) -> TimeControl), Refusal> {
+    /// The name of the person in an event, and its plan.
+    fn person(&self, event: &str) -> Result<(String, Box<Plan>), Refusal> {
         let file = answers(&self.0.place, event);
         let Event::Arranged { plan, .. } = self.event(event)? else {
             return Err(Refusal::bad(Language::no_such_event));
         };
         let own = plan.engines.iter().find(|engine| is_person(engine, &file));
         let name = own.ok_or_else(|| Refusal::bad(Language::nobody_plays_here))?.name.clone();
-        let time = move |name: &str| {
-            plan.engines
-                .iter()
-                .find(|engine| engine.name == name)
-                .map(|engine| engine.time)
-                .unwrap_or_default()
-        };
-        Ok((name, time))
+        Ok((name, plan))
     }
 
     /// The game that the person plays in an event, or has played last; `None` before it begins.
     fn own_game(&self, event: &str) -> Result<Option<Own>, Refusal> {
-        let (person, time) = self.person(event)?;
+        let (person, plan) = self.person(event)?;
         let Ok((store, summary)) = self.games_of(event) else { return Ok(None) };
         let mut last = None;
         store
@@ -118,37 +122,75 @@ impl Desk {
             vec![("event", event.to_owned()), ("game", last.0.to_string()), ("ply", usize::MAX.to_string())];
         let studied = self.studied(&Fields::default().with(fields))?;
         let side = if game.row.black == person { Color::Black } else { Color::White };
-        let times = [time(&game.row.black), time(&game.row.white)];
-        Ok(Some(Own { game, studied, side, times }))
+        let time =
+            |name: &str| plan.engines.iter().find(|engine| engine.name == name).map(|engine| engine.time);
+        let times = [&game.row.black, &game.row.white].map(|name| time(name).unwrap_or_default());
+        Ok(Some(Own { game, studied, side, times, rules: plan.rules }))
     }
 }
 
 /// The form that begins a game from a position.
 pub(crate) fn form(words: Language, studied: &Studied, engines: &[LibraryEngine]) -> Markup {
-    html! { form.order id="play-here" method="post" action="/play" { fieldset { legend { (words.play_against_engine()) }
+    html! { details.tab { summary { (words.play_against_engine()) } form.order id="play-here" method="post" action="/play" {
         (hidden(studied))
         (crate::create::token())
         (choice((words.opponent(), "opponent"), engines, Some(words.own_engine()), 0))
         label { span { (words.your_side()) } select name="side" {
             option value="black" { "☗ " (words.black()) } option value="white" { "☖ " (words.white()) }
         } }
-        input type="hidden" name="manner" value="byoyomi";
-        label { span { (words.minutes_for_all_moves()) } input type="number" name="minutes" value=(CLOCK[0]) min="0" max="1440" step="any"; }
-        label { span { (words.seconds_after_them()) } input type="number" name="amount" value=(CLOCK[1]) min="1" max="3600" step="any" required; }
+        @for (name, label, usual, most) in [("minutes", words.minutes_for_all_moves(), CLOCK[0], clock::MOST[0]), ("amount", words.seconds_after_them(), CLOCK[1], clock::MOST[1])] {
+            label { span { (label) } input type="number" name=(name) value=(usual) min="0" max=(most) step="any"; }
+        }
         p.buttons { button { (words.begin_game()) } }
     } } }
 }
 
-/// Begins a game.
+/// Begins a game: from a position, or like one before.
 pub(crate) fn begin(Asked { desk, words, fields, .. }: Asked) -> Result<Response, Refusal> {
-    let studied = desk.studied(&fields)?;
+    let alone = desk.0.place.alone();
+    let (title, text) = match fields.text("again") {
+        "" => from_position(&desk, words, &fields)?,
+        event => like(&desk, event, fields.is("swaps"))?,
+    };
+    compose::check(&desk.0.place, &text).map_err(refused)?;
+    let name = desk.create(&fields, &title, &text, true)?;
+    drop(alone);
+    desk.comes(|| desk.own_game(&name).is_ok_and(|own| own.is_some()));
+    Ok(lead(&address(&name)))
+}
+
+/// The title and the text of a game like one before; `swaps`: with the other colours.
+fn like(desk: &Desk, event: &str, swaps: bool) -> Result<(String, String), Refusal> {
+    desk.person(event)?;
+    let text = crate::change::copied(&desk.text_of(event)?, None).0;
+    let mut document: DocumentMut = text.parse().map_err(refused)?;
+    let engines = document.get_mut("engines").and_then(Item::as_array_of_tables_mut);
+    if let Some(engines) = engines.filter(|_| swaps) {
+        let mut tables: Vec<Table> = engines.iter().cloned().collect();
+        tables.reverse();
+        tables.iter_mut().for_each(loosen);
+        *engines = tables.into_iter().collect();
+    }
+    Ok((desk.event(event)?.name().to_owned(), document.to_string()))
+}
+
+/// Lets a table follow what stands before it, with the tables in it.
+fn loosen(table: &mut Table) {
+    table.set_position(None);
+    table.iter_mut().filter_map(|(_, item)| item.as_table_mut()).for_each(loosen);
+}
+
+/// The title and the text of a game from a position.
+fn from_position(desk: &Desk, words: Language, fields: &Fields) -> Result<(String, String), Refusal> {
+    let studied = desk.studied(fields)?;
     if studied.legal().is_empty() {
         return Err(Refusal::bad(Language::no_move_is_left));
     }
     let is_black = fields.one_of("side", &["black", "white"])? == "black";
+    let control = clock::of_person(fields)
+        .ok_or_else(|| Refusal::bad(|words| words.clock_of_person(clock::MOST[0], clock::MOST[1])))?;
     let place = &desk.0.place;
-    let alone = place.alone();
-    let opponent = opponent(&desk, fields.text("opponent"))?;
+    let opponent = opponent(desk, fields.text("opponent"))?;
     let title = words.game_against(&crate::library::name_of(&opponent));
     let name = place.new_name(&title);
     let openings = match studied.argument() {
@@ -164,7 +206,7 @@ pub(crate) fn begin(Asked { desk, words, fields, .. }: Asked) -> Result<Response
          look = false\nfault_limit = \"off\"\n\n[time]\ncontrol = {}\n\n[rules]\nmax_moves = {MOVES}\n{openings}",
         quoted(&title),
         quoted(Kind::Match.format()),
-        quoted(&clock::of_form(&fields)),
+        quoted(&control),
     )
     .parse()
     .map_err(refused)?;
@@ -174,12 +216,7 @@ pub(crate) fn begin(Asked { desk, words, fields, .. }: Asked) -> Result<Response
         both.reverse();
     }
     document.insert("engines", Item::ArrayOfTables(both.into_iter().collect()));
-    let text = document.to_string();
-    compose::check(place, &text).map_err(refused)?;
-    let name = desk.create(&fields, &title, &text, true)?;
-    drop(alone);
-    desk.comes(|| desk.own_game(&name).is_ok_and(|own| own.is_some()));
-    Ok(lead(&address(&name)))
+    Ok((title, document.to_string()))
 }
 
 /// The table of the person: this program, which answers with what the board was given.
@@ -227,15 +264,21 @@ pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
     let content = html! {
         a.crumb href="/study" { (words.study()) " ›" }
         div.top { h1 { (title) } (stand(words, &own)) span.grow {}
-            @if own.is_over() { a.button.main href={ (STUDY_PAGE) (here) } { (words.study_this_game()) } }
+            @if own.is_over() {
+                a.button.main href={ (STUDY_PAGE) (here) } { (words.study_this_game()) }
+                form.buttons method="post" action="/play" {
+                    input type="hidden" name="again" value=(name);
+                    (crate::create::token())
+                    button { (words.play_again_like_this()) } button name="swaps" value="1" { (words.play_again_swapped()) }
+                }
+            }
         }
         div.study id="viewer" data-promote={ (words.promotes()) "/" (words.promotes_not()) } data-legal={ "/study/legal" (here) }
             data-side=(if own.side == Color::Black { "black" } else { "white" }) data-turn=(if own.is_turn() { "yes" } else { "no" })
             data-now={ "/play/now?event=" (percent(name)) } data-known=(if own.is_over() { String::new() } else { own.known() }) {
             (side(words, &own))
             div {
-                p.quiet { (words.kept_like_every_game()) }
-                @if !own.is_over() { (orders(words, name, &own)) }
+                @if !own.is_over() { p.quiet { (words.kept_like_every_game()) } (orders(words, name, &own)) }
                 div id="graph" hidden {}
                 h2 { (words.moves()) }
                 ol id="moves" tabindex="0" { @for (at, text) in (1..).zip(studied.spelled()) { li { span { (at) } span { (text) } } } }
@@ -278,7 +321,7 @@ fn side(words: Language, own: &Own) -> Markup {
     } }
 }
 
-/// A move from a list, for keys and without a script, and the way to resign.
+/// A move from a list, for keys and without a script, and the ways to end the game, which ask first.
 fn orders(words: Language, event: &str, own: &Own) -> Markup {
     let moves = if own.is_turn() { own.studied.legal() } else { vec![] };
     html! { form.order.line id="move" method="post" action="/play/move" {
@@ -286,8 +329,28 @@ fn orders(words: Language, event: &str, own: &Own) -> Markup {
         input type="hidden" name="ply" value=(own.studied.at);
         label { span { (words.move_to_try()) } select name="move" { @for mv in &moves { option value=(mv) { (crate::game::one_spelled(&own.studied, mv)) } } } }
         button disabled[moves.is_empty()] { (words.play_move()) }
-        button.quiet name="resigns" value="1" disabled[moves.is_empty()] { (words.resign_game()) }
+        @if own.is_turn() {
+            @let declaration = own.declaration();
+            @if let Some(stand) = stand_of_declaration(words, &declaration) {
+                (asks(words.declare_win(), &stand, &html! { button name="ends" value="win" disabled[!declaration.can_declare] { (words.declare_win()) } }))
+            }
+            (asks(words.resign_game(), words.resigning_ends_the_game(), &html! { button.danger name="ends" value="resign" { (words.resign_game()) } }))
+        }
     } }
+}
+
+/// How far a declaration is from winning; `None` before the king is where it can be made.
+fn stand_of_declaration(words: Language, declaration: &DeclarationEvaluation) -> Option<String> {
+    match declaration.detail {
+        DeclarationDetail::PointRule {
+            king_in_enemy_camp: true,
+            pieces_in_camp,
+            points,
+            required_points,
+            ..
+        } => Some(words.declaration_stands(pieces_in_camp - 1, points, required_points)),
+        _ => declaration.can_declare.then(String::new),
+    }
 }
 
 /// How far the game is, for the script of its page.
@@ -302,8 +365,11 @@ pub(crate) fn play(Asked { desk, fields, .. }: Asked) -> Result<Response, Refusa
     if !own.is_turn() || fields.text("ply") != own.studied.at.to_string() {
         return Err(Refusal::conflict(Language::not_your_turn));
     }
-    let answer = if fields.is("resigns") { "resign" } else { fields.text("move") };
-    if answer != "resign" && !own.studied.legal().iter().any(|mv| mv == answer) {
+    let answer = if fields.is("ends") { fields.one_of("ends", &ENDS)? } else { fields.text("move") };
+    if answer == "win" && !own.declaration().can_declare {
+        return Err(Refusal::conflict(Language::declaration_would_lose));
+    }
+    if !ENDS.contains(&answer) && !own.studied.legal().iter().any(|mv| mv == answer) {
         return Err(Refusal::bad(|words| words.not_a_legal_move(answer)));
     }
     let text = format!("{}\n{answer}\n", own.studied.position_at(own.studied.at).to_sfen(None));

@@ -159,8 +159,9 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
 }
 
 fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>, events: Events) -> Inside {
-    let running = events.clone();
-    let draw = move |name: &str, state: &'static str, words| orders_here(&running, (name, state), words);
+    let here = (place.clone(), events.clone());
+    let draw =
+        move |name: &str, state: &'static str, words| orders_here((&here.0, &here.1), (name, state), words);
     let routes = Box::new(move |list| Desk::new(place, list, orders, events).routes());
     Inside { gate, entries: ENTRIES.to_vec(), orders: Box::new(draw), routes }
 }

@@ -318,7 +318,7 @@ impl Studied {
 
 /// Moves in USI that can be played after so many moves of a line.
 fn tried(line: &GameRecord, from: usize, moves: &[String]) -> Result<Vec<Ply>, Refusal> {
-    if moves.len() > LETTERS {
+    if moves.iter().map(|word| word.len() + 1).sum::<usize>() > LETTERS {
         return Err(Refusal::bad(Language::not_a_position));
     }
     let mut position = Position::from_sfen(&line.start).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::{
     Asked, Desk, confirmed,
     jobs::Job,
     lead,
-    place::{Place, SHELF, kind_of},
+    place::{Place, SHELF, SQLITE, kind_of},
     refused,
     studied::of_position,
     waiting,
@@ -18,13 +18,18 @@ use journal::{EventSummary, FullGame, GameFilter, Store, StoreError};
 use maud::{Markup, html};
 use notation::record;
 use plan::Event;
+use platform::files::{self, Access};
 use records::Import;
 use referee::{opening::Opening, running::play};
 use rsshogi::{
     board::Position,
     types::{Color, Move},
 };
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{
+    fs,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 use web::{
     Hall, STUDY_PAGE,
     components::prose,
@@ -41,6 +46,8 @@ pub(crate) const BODY: usize = (MOST << 20) + (64 << 10);
 pub(crate) const LETTERS: usize = 8000;
 /// The event of all records together.
 const ALL: &str = "records";
+/// Where a database is looked at before it is taken in, below the folder of the study.
+const LOOKED_AT: &str = ".looked-at";
 /// Games that a search, or a list, shows.
 const FOUND: usize = 500;
 
@@ -236,7 +243,8 @@ pub(crate) async fn take_in(State(desk): State<Desk>, mut form: Multipart) -> Re
         return Err(Refusal::bad(|words| words.file_is_too_large(MOST)));
     }
     waiting(move || {
-        readable(&name, &bytes)?;
+        let _alone = desk.0.place.alone();
+        readable(&desk.0.place, &name, &bytes)?;
         let key = desk.0.place.take_in(&name, &bytes)?;
         match kind_of(&name) {
             Some(Some(_)) => Ok(lead(&format!("/study/file?file={}", percent(&key)))),
@@ -247,16 +255,40 @@ pub(crate) async fn take_in(State(desk): State<Desk>, mut form: Multipart) -> Re
 }
 
 /// Refuses a file of which no game can be read.
-fn readable(name: &str, bytes: &[u8]) -> Result<(), Refusal> {
-    let Some(Some(format)) = kind_of(name) else { return Ok(()) };
-    rsshogi::board::init();
-    let mut fault = Some("it has no game".to_owned());
-    record::each(bytes, Some(format), |_, read| {
-        fault = fault.take().and(read.err()).map(|why| why.to_string());
-        if fault.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
+fn readable(place: &Place, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+    let fault = match kind_of(name) {
+        Some(Some(format)) => {
+            rsshogi::board::init();
+            let mut fault = Some("it has no game".to_owned());
+            record::each(bytes, Some(format), |_, read| {
+                fault = fault.take().and(read.err()).map(|why| why.to_string());
+                if fault.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            fault
+        }
+        Some(None) if bytes.starts_with(SQLITE) => damage(place, name, bytes),
+        _ => None,
+    };
     let shown = notation::printable(name.as_bytes());
     fault.map_or(Ok(()), |why| Err(Refusal::bad(|words| words.nothing_was_kept(&shown, &words.fault(&why)))))
+}
+
+/// What is wrong with a database, which is looked at in a folder of its own.
+fn damage(place: &Place, name: &str, bytes: &[u8]) -> Option<String> {
+    let below = Path::new(SHELF).join(LOOKED_AT);
+    let path = place.directory().join(&below).join(name);
+    let look = || -> Result<(), StoreError> {
+        let store = Store::read(&path)?;
+        match store.damage()?.into_iter().next() {
+            Some(fault) => Err(StoreError::Damaged(path.clone(), fault)),
+            None => store.events().map(drop),
+        }
+    };
+    let written = files::write_below(place.directory(), &below.join(name), bytes, Access::Private);
+    let found =
+        written.map_err(|error| error.to_string()).and_then(|()| look().map_err(|fault| fault.to_string()));
+    let _gone = fs::remove_dir_all(place.directory().join(&below));
+    found.err().map(|why| why.replace(&path.display().to_string(), name))
 }
 
 /// Reads a record into a database beside it, or all records into one.

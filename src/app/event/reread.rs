@@ -105,6 +105,17 @@ impl RunningFile {
 
 impl EventFile for RunningFile {
     fn newcomers(&self) -> Result<Vec<Newcomer>, Message> {
-        self.read().map_err(|why| Message::of(|_| why.to_string()))
+        self.read().map_err(|why| Message::of(|language| language.fault(&why)))
     }
+}
+
+/// Compares a plan with what was played of its event, and tries the engines at its end that are new, each once. Nothing is
+/// written.
+///
+/// # Errors
+/// Why the event cannot go on by this plan.
+pub fn try_newcomers(plan: &Plan) -> Result<(), Failure> {
+    let read = plan.clone();
+    let (reread, quiet) = (Reread::new(move || Ok(read.clone())), Arc::new(|_: &str| ()));
+    RunningFile::new(reread, None, plan, quiet, Shutdown::default()).read().map(drop)
 }

@@ -18,8 +18,8 @@ pub enum StoreError {
     /// The file is not a database, or it is damaged.
     #[error("`{}` is not a database, or it is damaged: {}", .0.display(), .1)]
     NotADatabase(PathBuf, #[source] Arc<rusqlite::Error>),
-    /// The last process died while it played, and the file has faults that cannot be mended.
-    #[error("database `{}` was damaged when its last process died: {}; restore it from a copy, or begin another one", .0.display(), .1)]
+    /// The file has faults that cannot be mended.
+    #[error("database `{}` is damaged: {}; restore it from a copy, or begin another one", .0.display(), .1)]
     Damaged(PathBuf, String),
     /// A SQLite database of another program.
     #[error("database `{}` was not made by renmei", .0.display())]

@@ -40,7 +40,8 @@ pub(crate) fn own_name() -> String {
 }
 
 /// Why no engine can join the event of a plan after its start; `has_begun`: a game was begun.
-pub(crate) fn forbidden(plan: &Plan, has_begun: bool) -> Option<&'static str> {
+#[must_use]
+pub fn forbidden(plan: &Plan, has_begun: bool) -> Option<&'static str> {
     let [stage] = &*plan.stages else {
         return Some(
             "an event of several stages takes no engine after its start, as later stages follow from earlier ones: begin another event",
@@ -49,7 +50,7 @@ pub(crate) fn forbidden(plan: &Plan, has_begun: bool) -> Option<&'static str> {
     match stage.format {
         _ if plan.tune.is_some() => Some("a tuning has one engine"),
         Format::Sprt { .. } | Format::Precision { .. } => {
-            Some("a sequential test has two players: a new build is tested in an event of its own (`--name`)")
+            Some("a sequential test has two players: a new build is tested in an event of its own")
         }
         _ if stage.entrants.is_some() => Some("the number of its players is fixed by `entrants`"),
         _ if !has_begun => None,
@@ -57,7 +58,7 @@ pub(crate) fn forbidden(plan: &Plan, has_begun: bool) -> Option<&'static str> {
             "the bracket of a knock-out is drawn at its start: the engine can play in the next event alone",
         ),
         Format::Swiss { .. } => Some(
-            "a Swiss takes engines before its first round (`--paused`); a later one is in the file from the beginning, withdrawn until it comes (`renmei admin withdraw`)",
+            "a Swiss takes engines before its first round; a later one is in the file from the beginning, withdrawn until it comes",
         ),
         Format::Information { .. } => {
             Some("the encounters of `format = \"information\"` are computed for the players of its start")

@@ -141,6 +141,7 @@ messages! {
 
     // Registration.
     take_part: "Take part" = "参加";
+    next_game_waits: "The next game begins when its players are here:" = "対局者がそろうと次の対局が始まります：";
     nobody_logs_in: "this event takes no logins" = "この大会にはログインできません。";
     anybody_may: "No account is needed: log in with any name and a secret of your own." = "アカウントは不要です。好きな名前と、自分だけの秘密の文字列でログインしてください。";
     entrants_are_configured: "The configuration of this event names its entrants. Ask the host for a place." = "参加者は大会の設定で決まっています。主催者に問い合わせてください。";

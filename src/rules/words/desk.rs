@@ -62,6 +62,10 @@ messages! {
         "指した対局は残ります。外したエンジンの残りの対局は相手の勝ちになります。交代したエンジンは全員と改めて対局します。";
     event_changed_meanwhile: "the file of the event was changed meanwhile, and nothing was saved: open this page again to see both" =
         "大会の設定ファイルはその間に変更されたため、保存していません。ページを開き直して確認してください。";
+    plays_already_as(engine: &str, player: &str): "`{engine}` has the program and the set-up of `{player}`: it plays here already." =
+        "`{engine}` は `{player}` とプログラムも設定も同じため、すでに参加しています。";
+    games_would_not_compare: "Nothing was saved: the games that were played would not be comparable. Copy the event to play it with this:" =
+        "指した対局と比較できなくなるため、保存していません。この設定で対局するには大会を複製してください：";
     engine_that_joins: "An engine joins" = "途中参加するエンジン";
     nobody: "nobody" = "なし";
     no_new_game_after: "No new game begins after" = "新しい対局を始める期限";
@@ -244,8 +248,10 @@ messages! {
     games_of_encounter: "Games of an encounter" = "一組の対局数";
     as_many_as_cores_carry: "as many as the cores carry" = "コア数に合わせる";
     draw_after: "Drawn after so many plies" = "引き分けにする手数";
-    elo_of_h0: "H0: no stronger than (Elo)" = "H0：強さの差はこれ以下（Elo）";
-    elo_of_h1: "H1: as strong as (Elo)" = "H1：強さの差はこれ以上（Elo）";
+    elo_of_h0: "Not stronger (H0): a gain of at most" = "強くなっていない（H0）：差はこれ以下";
+    elo_of_h1: "Stronger (H1): a gain of at least" = "強くなった（H1）：差はこれ以上";
+    what_a_test_answers: "In normalized Elo. Games go on until one of the two is the case: the new engine is not stronger (H0), or it is (H1). Either answer is wrong at most 5 times in 100." =
+        "単位は正規化Eloです。新しいエンジンが「強くなっていない」（H0）か「強くなった」（H1）か、どちらかが分かるまで対局します。どちらの答えも、誤る確率は最大5 %です。";
     more_rules: "More rules" = "その他の規定";
     drawn_games: "Drawn games" = "引き分け・千日手";
     draws_count: "count as half a win" = "0.5勝とする";
@@ -317,6 +323,8 @@ messages! {
     // Guests.
     guests: "Guests" = "ゲスト";
     guests_when_begun: "It does not run: nobody can log in before it is begun." = "停止中です。開始するまでログインできません。";
+    game_begins_when_two_ask: "A game begins as soon as two who are here ask for the same game and agree to it." = "接続中の2人が同じ対局名を指定して合意すると、すぐに対局が始まります。";
+    event_awaits_games: "waits for a game" = "対局待ち";
     is_absent: "not here" = "未接続";
     another_password: "Another password" = "パスワードを変更";
     remove_guest: "Remove" = "削除";

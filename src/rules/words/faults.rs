@@ -36,6 +36,17 @@ faults! {
     "its start" = "起動";
     "its end" = "終了";
     "its options and `isready`" = "オプションと `isready`";
+    // Engines that join.
+    "`{}` is the build that plays as `{}`, with the same options: its games are games of `{}`" = "`{0}` は参加中の `{1}` とビルドもオプションも同じで、その対局は `{2}` の対局になります";
+    "an event of several stages takes no engine after its start, as later stages follow from earlier ones: begin another event" = "複数ステージの大会には途中参加できません。別の大会を始めてください";
+    "a tuning has one engine" = "調整に参加するエンジンは1つです";
+    "a sequential test has two players: a new build is tested in an event of its own" = "逐次検定の参加者は2つです。新しいビルドは別の検定にしてください";
+    "the number of its players is fixed by `entrants`" = "参加者数は `entrants` で決まっています";
+    "the bracket of a knock-out is drawn at its start: the engine can play in the next event alone" = "トーナメントの組合せは開始時に決まります。次の大会からの参加になります";
+    "a Swiss takes engines before its first round; a later one is in the file from the beginning, withdrawn until it comes" = "スイス式に参加できるのは1回戦の前までです。後から来るエンジンは最初から設定に入れ、来るまで棄権にします";
+    "the encounters of `format = \"information\"` are computed for the players of its start" = "`format = \"information\"` の組合せは開始時の参加者で計算されます";
+    "`{}` logs in over the network, and the entrants are those of the start" = "`{0}` はネットワーク経由の参加者で、開始後には加われません";
+    "`{}` replaces `{}`, which has not joined the event" = "`{0}` と交代する `{1}` は参加していません";
     // Programs and files.
     "there is no program `{}`; arguments are written in `args`" = "プログラム `{0}` がありません（引数は `args` に書きます）";
     "there is no program `{}`" = "プログラム `{0}` がありません";
@@ -47,7 +58,7 @@ faults! {
     "database `{}` cannot grow: the disk is full" = "ディスクがいっぱいで、データベース `{0}` に書き込めません";
     "database `{}` is read-only" = "データベース `{0}` は読み取り専用です";
     "database `{}` was deleted, moved or replaced while it was shown" = "データベース `{0}` は表示中に削除・移動・置き換えられました";
-    "database `{}` was damaged when its last process died: {}; restore it from a copy, or begin another one" = "データベース `{0}` は前回のプロセスの異常終了で壊れました：{1}。コピーから復元するか、新しいものを使ってください";
+    "database `{}` is damaged: {}; restore it from a copy, or begin another one" = "データベース `{0}` は壊れています：{1}。コピーから復元するか、新しいものを使ってください";
     "database `{}` was not made by renmei" = "データベース `{0}` は renmei のものではありません";
     "every user of this machine can use `{}`, which holds hashes of passwords or the key of trips, and its mode cannot be changed: {}; run `chmod o-rwx` as its owner" = "パスワードのハッシュかトリップの鍵を含む `{0}` を全ユーザーが使え、権限を変更できません：{1}。所有者が `chmod o-rwx` を実行してください";
     "database `{}`: {} is not as renmei makes it; the file was altered, and nothing in it was executed" = "データベース `{0}` の {1} が renmei のものと違います。ファイルが改変されているため、何も実行していません";
@@ -136,7 +147,16 @@ faults! {
     "illegal move {} at ply {} ({})" = "{1}手目の {0} は反則です（{2}）";
     "illegal move {} at ply {}" = "{1}手目の {0} は反則です";
     "line {}: {}" = "{0}行目：{1}";
+    "the variation in line {} is left out: {}" = "{0}行目の変化は読めないため省きました：{1}";
+    "the variation from move {} is cut short: {}" = "{0}手目からの変化は途中までです：{1}";
+    "a variation is left out: {}" = "変化を省きました：{0}";
+    "no move stands before move {}" = "{0}手目の前に指し手がありません";
+    "its first move has no number" = "最初の指し手に番号がありません";
+    "illegal move in entry {}" = "{0}番目の指し手は反則です";
+    "illegal move" = "反則の指し手です";
     // This machine.
+    "the memory and the processes of strict engines are counted by the kernel, in a control group for each" = "厳格なサンドボックスのエンジンのメモリとプロセスは、カーネルがコントロールグループごとに数えます";
+    "the memory and the processes of strict engines are counted by this program: no control groups were delegated to it" = "厳格なサンドボックスのエンジンのメモリとプロセスは、このプログラムが数えます（コントロールグループの委任なし）";
     "not known here: the system does not say" = "このシステムでは分かりません";
     "no limit is known here" = "上限は分かりません";
     "found" = "あります";
@@ -183,6 +203,10 @@ faults! {
     "the server gave no reason: it has no account of this name with this secret, the name is in use with another secret, or our previous login is still open" = "理由は示されていません。この名前とパスワードのアカウントがないか、名前が別のパスワードで使われているか、前回のログインが残っています";
     "{}, who may do everything; so may the engines" = "{0}（管理者です。エンジンにもすべての権限があります）";
     "for engines of others: a user of its own, or `sandbox = \"strict\"`" = "他者のエンジンには専用のユーザーか `sandbox = \"strict\"` を使ってください";
+    // What differs in a plan.
+    "{} was not there, is now" = "{0}：追加";
+    "{} was there, is not now" = "{0}：削除";
+    "{} was {}, is {}" = "{0}：{1} から {2} に変更";
 }
 
 impl Language {

@@ -153,6 +153,8 @@ messages! {
     faults_in_log(which: &str): "lost by a fault{which}; `renmei log GAME` shows what was said" = "反則・故障による負け{which}。やり取りは `renmei log 対局番号` で確認できます";
     pairs_and_points(pairs: u64, points: &str): "pairs {pairs} ({points})" = "{pairs} 組（{points}）";
     llr_between(llr: &str, lower: f64, upper: f64, all: &str): "LLR {llr} in [{lower:.2}, {upper:.2}]; of all finished pairs {all}" = "LLR {llr}（範囲 [{lower:.2}, {upper:.2}]）、終わった全組では {all}";
+    what_h0_and_h1_say(first: &str, second: &str, elo0: f64, elo1: f64): "H1 says that {first} is at least {elo1} stronger than {second}, H0 that it is at most {elo0} stronger." =
+        "H1 は「{first} は {second} より {elo1} 以上強い」、H0 は「差は {elo0} 以下」という仮説です。";
     what_llr_says(lower: f64, upper: f64): "LLR weighs the evidence: it begins at 0, and the test ends with H1 at {upper:.2}, with H0 at {lower:.2}." =
         "LLR は証拠の重さです。0 から始まり、{upper:.2} に達すると H1、{lower:.2} に達すると H0 を採択して検定を終えます。";
     faults_decided_after(pairs: u64, llr: f64): "no verdict on strength: after {pairs} pairs faults decided at LLR {llr:.2}, and the pairs without faults do not bear it out" =

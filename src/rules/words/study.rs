@@ -96,6 +96,7 @@ messages! {
     record_was_kept(key: &str): "Kept as `{key}`." = "`{key}` に保存しました。";
     find_position: "Find this position in all games" = "この局面を全対局から探す";
     play_from_here: "Two engines play from here" = "ここからエンジン同士で対局";
+    to_the_form: "To the form of the match" = "対戦の設定へ";
     analyze_game: "Analyze all moves" = "全指し手を解析";
     nodes_of_position: "Nodes for a position" = "1局面のノード数";
     nodes_are_a_number: "give a number of nodes from 1 to 1000000000" = "ノード数は1から1000000000までの数で入力してください。";
@@ -139,6 +140,15 @@ messages! {
     you_lost: "you lost" = "あなたの負け";
     play_move: "Play it" = "指す";
     resign_game: "Resign" = "投了";
+    resigning_ends_the_game: "The game ends, and you have lost it." = "対局が終わり、あなたの負けになります。";
+    declare_win: "Declare a win" = "入玉宣言";
+    declaration_stands(pieces: i32, points: i32, needed: i32): "It wins with {needed} points, 10 pieces beside the king in the camp, and no check. You have {points} points and {pieces} pieces there." =
+        "{needed}点以上で、敵陣に玉以外の駒が10枚以上あり、王手がかかっていなければ勝ちです。現在は{points}点、敵陣の駒は{pieces}枚です。";
+    declaration_would_lose: "a declaration would lose now: its conditions are not met" = "宣言の条件を満たしていないため、今宣言すると負けになります。";
+    clock_of_person(minutes: u32, seconds: u32): "give from 0 to {minutes} minutes for all moves and from 0 to {seconds} seconds for a move afterwards, and not 0 of both" =
+        "持ち時間は0〜{minutes}分、その後の1手は0〜{seconds}秒で、少なくとも一方を0より大きくしてください。";
+    play_again_like_this: "Play again" = "もう一局";
+    play_again_swapped: "Play again, colours swapped" = "先後を替えてもう一局";
     study_this_game: "Study this game" = "この対局を研究";
     kept_like_every_game: "Choose a piece, then its square. The game is refereed and kept like every game; your clock runs while you think, also when this page is closed." =
         "駒を選び、移動先を選んでください。対局は通常の対局と同じく審判され保存されます。ページを閉じても持ち時間は減ります。";

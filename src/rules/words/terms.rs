@@ -201,6 +201,25 @@ impl Language {
         CAUSES.iter().map(move |&(cause, japanese)| (cause, self.pick(cause, japanese)))
     }
 
+    /// A clock as configurations write it; in Japanese with words for its parts.
+    pub fn clock_text(self, text: &str) -> String {
+        const WORDS: [(&str, &str); 10] = [
+            ("byoyomi ", "秒読み"),
+            ("increment ", "加算"),
+            ("delay ", "猶予"),
+            ("fixed ", "固定"),
+            ("nodes ", "ノード数"),
+            ("depth ", "深さ"),
+            ("ms", "ミリ秒"),
+            ("h", "時間"),
+            ("m", "分"),
+            ("s", "秒"),
+        ];
+        let in_japanese =
+            || WORDS.iter().fold(text.to_owned(), |text, (word, japanese)| text.replace(word, japanese));
+        self.pick(text.to_owned(), in_japanese())
+    }
+
     /// The cause of an ending, as in the column `cause`, in words.
     pub fn cause(self, cause: &str) -> &str {
         let known = CAUSES.iter().find(|(known, _)| *known == family(cause));

@@ -54,10 +54,11 @@ fn games_are_taken_in_studied_explained_and_published_in_a_browser_in_both_langu
         submit(&browser, "a[href*=\"study/game?\"]");
         browser.press(&[key::RIGHT, key::RIGHT]);
         look(&browser, "game");
-        submit(&browser, "[formaction=\"/study/find\"]");
+        submit(&browser, "[action=\"/study/find\"] button");
         ended(&browser);
         look(&browser, "found");
         submit(&browser, "main a[href*=\"ply=2\"]");
+        browser.click("details:has([name=nodes]) summary");
         browser.run("document.querySelector('[name=nodes]').value = '200'", &Value::Null);
         submit(&browser, "[action=\"/study/analyze\"] button");
         ended(&browser);
@@ -104,16 +105,28 @@ fn boards(browser: &Browser, query: &str) -> [String; 3] {
     [0, 1, 2].map(|at| shown[at].as_str().unwrap_or_default().to_owned())
 }
 
-/// Puts a finger on a square of the board, by file and rank.
-fn tap(browser: &Browser, file: u32, rank: u32) {
+/// The middle of a square in the window, by file and rank.
+fn square(browser: &Browser, file: u32, rank: u32) -> (i64, i64) {
     browser.run("document.querySelector('#board').scrollIntoView()", &Value::Null);
     let at = browser.run(
         "const [file, rank] = arguments[0], box = document.querySelector('#board svg').getBoundingClientRect();
         return [box.left + box.width * (8 + (9.5 - file) * 40) / 384, box.top + box.height * (60 + (rank - 0.5) * 44) / 518].map(Math.round);",
         &serde_json::json!([file, rank]),
     );
-    let at = (at[0].as_i64().unwrap(), at[1].as_i64().unwrap());
+    (at[0].as_i64().unwrap(), at[1].as_i64().unwrap())
+}
+
+/// Puts a finger on a square of the board.
+fn tap(browser: &Browser, file: u32, rank: u32) {
+    let at = square(browser, file, rank);
     browser.swipe(at, at);
+}
+
+/// Draws a piece from one square to another, once its moves are known.
+fn drag(browser: &Browser, from: (u32, u32), to: (u32, u32)) {
+    browser.until("hand.of === view.ply");
+    let [from, to] = [from, to].map(|(file, rank)| square(browser, file, rank));
+    browser.swipe(from, to);
 }
 
 #[test]
@@ -146,6 +159,14 @@ fn moves_are_tried_and_thought_about_on_a_board_and_a_position_is_put_together()
         tap(&browser, 2, 7);
         browser.until("document.querySelectorAll('#board .can').length === 1");
         tap(&browser, 2, 6);
+        browser.until(&ply(3));
+        browser.press(&[key::LEFT]);
+        browser.until(&ply(2));
+        // The same by drawing the piece; drawn to where it cannot go, it stays.
+        drag(&browser, (2, 7), (2, 5));
+        browser.until("document.querySelectorAll('#board .can').length === 1");
+        assert_eq!(browser.value(&ply(2)), true);
+        drag(&browser, (2, 7), (2, 6));
         browser.until(&ply(3));
         browser.press(&[key::LEFT]);
         tap(&browser, 8, 8);
@@ -190,6 +211,46 @@ fn moves_are_tried_and_thought_about_on_a_board_and_a_position_is_put_together()
         let [shown, drawn, written] = boards(&browser, &browser.text("location.search.slice(1)"));
         assert_eq!((&shown, &drawn), (&written, &written));
         assert!(sfen.starts_with(shown.split(' ').next().unwrap()), "{shown}");
+        browser.open("about:blank");
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+#[ignore = "needs Chromium and axe-core; run by cargo xtask browser"]
+fn a_person_plays_an_engine_with_the_mouse_resigns_after_a_question_and_plays_again() {
+    let axe = axe();
+    let mut found = vec![];
+    for language in ["en", "ja"] {
+        let desk = Desk::new();
+        let directory = desk.path("Renmei");
+        let _open = open(&directory);
+        let browser = enter(&directory, language);
+        let address = browser.text("location.origin");
+        let mut look =
+            |browser: &Browser, what: &str| look(browser, &axe, &format!("{language}-{what}"), &mut found);
+        let own_turn =
+            "location.pathname === '/play' && document.querySelector('#viewer')?.dataset.turn === 'yes'";
+
+        browser.open(&format!("{address}/study/game"));
+        browser.click("details:has(#play-here) summary");
+        submit(&browser, "#play-here button");
+        browser.until(own_turn);
+        drag(&browser, (7, 7), (7, 6));
+        browser.until(&format!("{own_turn} && document.querySelectorAll('#moves li').length === 3"));
+        look(&browser, "play");
+        assert_eq!(browser.value("document.querySelector('[value=resign]').checkVisibility()"), false);
+        browser.click(".asks:last-child summary");
+        look(&browser, "resigns");
+        submit(&browser, "[value=resign]");
+        browser.until("document.querySelector('[name=again]')");
+        assert_eq!(browser.value("document.querySelector('#move') === null"), true);
+        look(&browser, "played");
+        submit(&browser, "[name=swaps]");
+        browser.until(
+            "location.pathname === '/play' && document.querySelector('#viewer')?.dataset.side === 'white'",
+        );
+        browser.until(own_turn);
         browser.open("about:blank");
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -119,8 +119,8 @@ fn a_game_is_analyzed_and_losses_are_explained_while_the_page_shows_how_far_it_i
     assert!(page.contains(board), "{page}");
     let page = open.get(&board.replace("&amp;", "&"));
     assert!(
-        page.contains("renmei-pairwise: ") && page.contains("\"s\":"),
-        "its graph has the opinions: {page}"
+        page.contains("renmei-pairwise: ") && page.contains("\"s\":") && page.contains("<polyline points=\""),
+        "its graph, which needs no script, has the opinions: {page}"
     );
     let record = fs::read_to_string(open.directory.join("study/cup-1-renmei_pairwise.kifu")).unwrap();
     assert!(record.contains("renmei-pairwise: ") && record.contains("(200 nodes"), "{record}");
@@ -230,7 +230,12 @@ fn a_person_plays_an_engine_from_any_position_and_the_game_is_kept_like_every_ot
     };
     let mate = ("position", "7k1/9/7G1/9/9/9/9/9/4K4 b G 1");
     assert_eq!(game(&[mate, ("side", "nobody")]).status, 400);
-    assert_eq!(game(&[mate, ("side", "black"), ("amount", "a while")]).status, 400);
+    for (name, wrong) in [("amount", "a while"), ("minutes", "1441"), ("amount", "-1")] {
+        let refused = game(&[mate, ("side", "black"), (name, wrong)]);
+        assert!(refused.status == 400 && refused.body.contains("from 0 to 1440 minutes"), "{}", refused.body);
+    }
+    let nothing = [mate, ("side", "black"), ("opponent", ""), ("minutes", ""), ("amount", "")];
+    assert_eq!(open.post("/play", &nothing).status, 400, "an empty clock is no second");
     let begun = game(&[mate, ("side", "black")]);
     let board = "/play?event=You-and-renmei-pairwise";
     assert_eq!(begun.location(), Some(board), "{}", begun.body);
@@ -257,8 +262,17 @@ fn a_person_plays_an_engine_from_any_position_and_the_game_is_kept_like_every_ot
     let foreign = [("Origin", "http://evil.example"), ("Content-Type", "application/x-www-form-urlencoded")];
     let stolen = open.ask("POST", "/play/move", &foreign, "event=You-and-renmei-pairwise&ply=0&move=G*2b");
     assert_eq!(stolen.status, 403);
+    assert!(page.contains("<details class=\"asks\">") && page.contains("your clock runs"), "{page}");
+    let ends = |event: &str, ply: &str, how: &str| {
+        open.post("/play/move", &[("event", event), ("ply", ply), ("ends", how)])
+    };
+    assert!(!page.contains("value=\"win\""), "the king is at home");
+    assert_eq!(ends("You-and-renmei-pairwise", "0", "win").status, 409, "it would lose");
+    assert_eq!(ends("You-and-renmei-pairwise", "0", "quit").status, 400);
     assert_eq!(play("You-and-renmei-pairwise", "0", "G*2b").location(), Some(board));
     until("its end", || open.get(board).contains("you won"));
+    let page = open.get(board);
+    assert!(!page.contains("your clock runs") && !page.contains("class=\"asks\""), "{page}");
     assert_eq!(play("You-and-renmei-pairwise", "0", "G*2b").status, 409, "it is over");
     until("its event to be over", || open.state("You-and-renmei-pairwise") == "over");
     let database = rusqlite::Connection::open(open.directory.join("You-and-renmei-pairwise.db")).unwrap();
@@ -269,9 +283,94 @@ fn a_person_plays_an_engine_from_any_position_and_the_game_is_kept_like_every_ot
     let board = second.location().unwrap().to_owned();
     until("the engine's first move", || open.get(&board).contains("your turn"));
     let event = board.split_once('=').unwrap().1;
-    let resigned = open.post("/play/move", &[("event", event), ("ply", "1"), ("resigns", "1")]);
+    let resigned = ends(event, "1", "resign");
     assert_eq!(resigned.location(), Some(board.as_str()));
     until("its end", || open.get(&board).contains("you lost"));
+
+    // The same again, with the other colours.
+    let again = open.post("/play", &[("again", "You-and-renmei-pairwise"), ("swaps", "1")]);
+    let board = again.location().unwrap_or_else(|| panic!("{}", again.body)).to_owned();
+    until("the engine's mate", || open.get(&board).contains("you lost"));
+    assert!(open.get(&board).contains("data-side=\"white\""), "{board}");
+    let again = open.post("/play", &[("again", "You-and-renmei-pairwise")]);
+    let board = again.location().unwrap_or_else(|| panic!("{}", again.body)).to_owned();
+    until("its turn", || open.get(&board).contains("your turn"));
+    assert!(open.get(&board).contains("<option value=\"G*2b\">"));
+
+    let camp = ("position", "1+R+R1G1GG1/4K1SSS/PPPPP4/9/9/9/9/4k4/9 b 2B 1");
+    let begun = game(&[camp, ("side", "black")]);
+    let board = begun.location().unwrap_or_else(|| panic!("{}", begun.body)).to_owned();
+    until("its turn", || open.get(&board).contains("your turn"));
+    assert!(open.get(&board).contains("You have 31 points and 13 pieces there"), "{}", open.get(&board));
+    assert_eq!(ends(board.split_once('=').unwrap().1, "0", "win").location(), Some(board.as_str()));
+    until("its end", || open.get(&board).contains("you won"));
+}
+
+#[test]
+fn a_copy_of_a_game_with_a_person_is_a_game_of_its_own() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    let game =
+        [("position", "startpos"), ("side", "black"), ("minutes", "10"), ("amount", "60"), ("opponent", "")];
+    let board = open.post("/play", &game).location().unwrap().to_owned();
+    let first = board.split_once('=').unwrap().1;
+    until("its turn", || open.get(&board).contains("your turn"));
+    open.post("/play/move", &[("event", first), ("ply", "0"), ("ends", "resign")]);
+    until("its end", || open.get(&board).contains("you lost"));
+    let copy = open.get(&format!("/events/text?event={first}"));
+    let (_, text) = copy.split_once("<textarea").unwrap();
+    let text = text.split_once('>').unwrap().1.split("</textarea>").next().unwrap();
+    let text = text.replace("&quot;", "\"").replace("&amp;", "&").replace("&gt;", ">").replace("&lt;", "<");
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    let second = format!("{first}-2");
+    let other = format!("/play?event={second}");
+    let file = fs::read_to_string(open.directory.join(format!("{second}.toml"))).unwrap();
+    assert!(file.contains(&format!(".person-{second}")), "{file}");
+    until("its turn", || open.get(&other).contains("your turn"));
+    let played = open.post("/play/move", &[("event", &second), ("ply", "0"), ("move", "7g7f")]);
+    assert_eq!(played.location(), Some(other.as_str()));
+    until("the engine's answer", || {
+        let page = open.get(&other);
+        page.contains("your turn") && page.contains("<span>☗７六歩(77)</span>")
+    });
+    assert!(!open.get(&board).contains("<span>☗７六歩(77)</span>"), "the first game is as it was");
+}
+
+#[test]
+fn what_is_damaged_is_not_taken_in_what_is_left_out_is_named_and_a_long_line_makes_no_long_page() {
+    let desk = Desk::new();
+    let open = played(&desk);
+    let origin = format!("http://{}", open.host);
+    let kind = ("Content-Type", "multipart/form-data; boundary=cut");
+    let head = |name: &str| {
+        format!("--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n")
+    };
+    // A database that was cut off while it was copied, as the text of a form.
+    let schema = "SQLite format 3\0".to_owned() + &"x".repeat(5000);
+    for language in ["en", "ja"] {
+        let headers = [("Origin", origin.as_str()), kind, ("Accept-Language", language)];
+        let answer =
+            open.ask("POST", "/study", &headers, &format!("{}{schema}\r\n--cut--\r\n", head("cut.db")));
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        assert!(answer.body.contains("cut.db") && !answer.body.contains(".looked-at"), "{}", answer.body);
+    }
+    assert!(
+        !open.directory.join("study/cut.db").exists() && !open.directory.join("study/.looked-at").exists()
+    );
+
+    let record = "手合割：平手\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ２六歩(27)\n   4 中断\n\n変化：3手\n   3 ６六歩(67)\n   4 ５五歩(53)\n";
+    assert_eq!(upload(&open, "odd.kifu", record).status, 303);
+    for (language, words) in [("en", "from move 3 is cut short"), ("ja", "3手目からの変化は途中まで")]
+    {
+        let page =
+            open.ask("GET", "/study/game?file=study/odd.kifu&record=1", &[("Accept-Language", language)], "");
+        assert!(page.body.contains(words), "{}", page.body);
+    }
+
+    let moves = |count: usize| "2h3h 8b7b 3h2h 7b8b ".repeat(count / 4).trim().replace(' ', "%20");
+    let page = open.get(&format!("/study/game?from=0&moves={}", moves(1500)));
+    assert!(page.len() < 1_000_000 && page.contains("value=\"1500\""), "{} bytes", page.len());
+    assert_eq!(open.ask("GET", &format!("/study/game?from=0&moves={}", moves(1800)), &[], "").status, 400);
 }
 
 #[test]

@@ -179,6 +179,15 @@ pub fn digest(history: &EventHistory, words: Language) -> Markup {
     }
 }
 
+/// A sentence in which what stands between grave accents is shown as code.
+#[must_use]
+pub fn prose(words: &str) -> Markup {
+    let parts: Vec<&str> = words.split('`').collect();
+    // Without its second accent the last one is a letter.
+    let is_closed = parts.len() % 2 == 1;
+    html! { @if is_closed { @for (at, part) in parts.iter().enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } } } @else { (words) } }
+}
+
 /// A picture for wide windows and another for narrow ones; the style sheet shows one of them.
 pub(crate) fn both(draw: impl Fn(Size) -> Plot) -> Markup {
     html! { figure { (draw(Size::Wide).inline()) (draw(Size::Narrow).inline()) } }
@@ -230,22 +239,24 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
         return html! {};
     };
     let (plan, names) = (test.plan, tested(history));
+    let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
     let [ll, ld, even, wd, ww] = test.in_order.pentanomial;
     html! {
         p.verdict.(class) { (verdict) }
         p {
-            (names.join(" vs ")) " · " (crate::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
+            (names.join(words.pick(" vs ", " 対 "))) " · " (words.pick(crate::model_word(plan.model), crate::japanese::scale(plan.model))) " [" (plan.elo0) ", " (plan.elo1) "] · α "
             (plan.alpha) " β " (plan.beta) " · LLR " (rounded(test.llr, 2)) " · "
             (words.test_pairs(test.in_order.pairs)) (format!("{ll} {ld} {even} {wd} {ww}"))
         }
-        p.note { (words.what_llr_says(test.lower, test.upper)) }
+        p.note { (words.what_h0_and_h1_say(first, second, plan.elo0, plan.elo1)) " " (words.what_llr_says(test.lower, test.upper)) }
         (duel(history, words))
         (both(|size| plot::sprt(&history.report, test, &history.walk, size, words)))
     }
 }
 
 /// The result of two players in words, and its pairs where no test has shown them.
-fn duel(history: &EventHistory, language: Language) -> Markup {
+#[must_use]
+pub fn duel(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let (Some(met), Some(words)) = (report.duel(), report.duel_words(language)) else { return html! {} };
     let pairs = met.pentanomial;
@@ -283,8 +294,10 @@ fn failures(failures: &[Failure], manner: Manner) -> Markup {
     let first = failures.len().saturating_sub(FAILURES);
     let language = manner.language;
     let words = |failure: &Failure| {
-        let reason =
-            failure.reason.as_ref().map_or_else(String::new, |reason| format!(": {}", plain(reason)));
+        let reason = failure
+            .reason
+            .as_ref()
+            .map_or_else(String::new, |reason| format!(": {}", language.fault(&plain(reason))));
         let (name, opponent) = (plain(&failure.name), plain(&failure.opponent));
         let color = if failure.color == "black" { language.black() } else { language.white() };
         language.failure(&name, color, &opponent, language.cause(failure.cause)) + &reason
@@ -294,7 +307,7 @@ fn failures(failures: &[Failure], manner: Manner) -> Markup {
             h3 { (language.lost_by_a_fault()) }
             @if first > 0 { p.note { (language.last_of(FAILURES, &thousands(failures.len() as u64))) } }
             ul.failures { @for failure in &failures[first..] {
-                li { a href=(if manner.links { format!("/games/{}", failure.game) } else { format!("#game-{}", failure.game) }) { "#" (failure.game) } " " (words(failure)) }
+                li { a href=(if manner.links { format!("/games/{}", failure.game) } else { format!("#game-{}", failure.game) }) { "#" (failure.game) } " " (prose(&words(failure))) }
             } }
         }
     }

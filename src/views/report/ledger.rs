@@ -123,7 +123,9 @@ fn ratings(ledger: &Ledger, group: &Group, labels: &[String], words: Language) -
         }),
     ];
     if rows.iter().any(|row| !node(row).clock.is_empty()) {
-        columns.push(Column::left(words.ledger_clock(), |row: &(usize, &Row)| Cell::words(&node(row).clock)));
+        columns.push(Column::left(words.ledger_clock(), |row: &(usize, &Row)| {
+            Cell::words(words.clock_text(&node(row).clock))
+        }));
     }
     columns.extend([
         Column::right(words.elo(), |(_, row): &(usize, &Row)| Cell::elo(row.elo)),

@@ -15,6 +15,7 @@ pub use entrance::{Entrance, Games, settings};
 use crate::{
     Site,
     accounts::Office,
+    components::prose,
     layout::Page,
     parts::{FOLLOWING, fresh},
     refusals::Refusal,
@@ -80,12 +81,13 @@ async fn show(
         standings.rounds_to_pair(standings.now()).is_some()
     });
     let takes_pairings = takes_pairings.unwrap_or(false);
-    let content = desk::content(&office, &signed, visitor.language, place, takes_pairings).await?;
+    let stand = (takes_pairings, site.now(|live| live.closed).unwrap_or(false));
+    let content = desk::content(&office, &signed, visitor.language, place, stand).await?;
     // The script that takes the page anew has no use for what was done: it is for the person who ordered it.
     let is_script = headers.get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
     let told = if is_script { None } else { office.told(&signed) };
     let content = html! {
-        @if let Some(told) = told { p.done role="status" { (plain(&told)) } }
+        @if let Some(told) = told { p.done role="status" { (prose(&plain(&told))) } }
         (fresh(&site, &content))
     };
     Ok(Page::new(title, "/arbiter", content).with(FOLLOWING))
@@ -94,7 +96,7 @@ async fn show(
 fn login_form(words: Language) -> Markup {
     html! {
         h1 { (words.arbiter()) }
-        p { (words.for_those_who_run_it()) }
+        p { (prose(words.for_those_who_run_it())) }
         form method="post" action="/arbiter/login" {
             p { label { (words.name()) " " input name="name" autocomplete="username" maxlength="32" required; } }
             p { label { (words.password()) " " input name="password" type="password" autocomplete="current-password" maxlength="128" required; } }

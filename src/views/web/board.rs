@@ -124,6 +124,31 @@ fn drawn_arrow(position: &Position, mv: Move) -> Markup {
     html! { path.arrow d={ "M" (path) "Z" } {} }
 }
 
+/// Width of the graph, its left and right edges, and the highest and the lowest place of an evaluation, as in `viewer.js`.
+const GRAPH: [f64; 5] = [460.0, 40.0, 452.0, 6.0, 140.0];
+
+/// The evaluations of a line as expected scores from black's side, as the script draws them; a mark is at the ply that is shown.
+/// Without evaluations it is empty.
+pub fn graph(line: &GameRecord, at: usize) -> Markup {
+    let ([width, left, right, top, bottom], count) = (GRAPH, line.plies.len());
+    let x = |ply: usize| left + (right - left) * ply as f64 / count.max(1) as f64;
+    let y = |cp: i32| bottom - (bottom - top) / (1.0 + (-f64::from(cp) / 600.0).exp());
+    let scores = |first: usize| line.plies.iter().enumerate().skip(first).step_by(2);
+    let points = |first| {
+        let scored = scores(first).filter_map(|(before, ply)| Some((before + 1, ply.score?)));
+        scored.map(|(ply, cp)| format!("{:.1},{:.1}", x(ply), y(cp))).collect::<Vec<_>>().join(" ")
+    };
+    let sides = match line.start.split_whitespace().nth(1) == Some("w") {
+        true => ["white", "black"],
+        false => ["black", "white"],
+    };
+    html! { @if line.plies.iter().any(|ply| ply.score.is_some()) { svg viewBox=(format!("0 0 {width} 190")) aria-hidden="true" {
+        line.zero x1=(left) x2=(right) y1=(y(0)) y2=(y(0)) {}
+        @for (first, side) in sides.into_iter().enumerate() { g.(side) { polyline points=(points(first)) {} } }
+        line.mark x1=(x(at)) x2=(x(at)) y1=(top) y2="184" {}
+    } } }
+}
+
 /// A line of play for the script of its page, which draws it as that of a game is drawn.
 #[derive(Serialize)]
 struct Shown {
@@ -154,6 +179,22 @@ pub fn moves(moves: &[String]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use notation::record::Ply;
+
+    #[test]
+    fn evaluations_are_drawn_from_the_side_of_black_for_each_player() {
+        let mut plies = ["7g7f", "3c3d", "2g2f"].map(|usi| Ply::from(Move::from_usi(usi).unwrap()));
+        let line = |plies: &[Ply]| GameRecord { plies: plies.to_vec(), ..GameRecord::default() };
+        assert_eq!(graph(&line(&plies), 0).into_string(), "");
+        (plies[0].score, plies[1].score, plies[2].score) = (Some(0), Some(-100_000), Some(100_000));
+        let picture = graph(&line(&plies), 3).into_string();
+        for part in [
+            "<g class=\"black\"><polyline points=\"177.3,73.0 452.0,6.0\"",
+            "<g class=\"white\"><polyline points=\"314.7,140.0\"",
+        ] {
+            assert!(picture.contains(part), "{part}: {picture}");
+        }
+    }
 
     #[test]
     fn a_position_is_drawn_with_its_hands_its_last_move_and_an_arrow() {

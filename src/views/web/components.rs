@@ -1,6 +1,7 @@
 //! Components of pages: each is drawn here, and has one block of the style sheet.
 
 use maud::{Markup, html};
+pub use report::html::prose;
 
 /// A small picture beside words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,14 +107,6 @@ pub fn alert(mood: Mood, content: &Markup) -> Markup {
     html! { div class={ "alert " (mood.class()) } role="alert" { (content) } }
 }
 
-/// A sentence in which what stands between grave accents is shown as code.
-pub fn prose(words: &str) -> Markup {
-    let parts: Vec<&str> = words.split('`').collect();
-    // Without its second accent the last one is a letter.
-    let is_closed = parts.len() % 2 == 1;
-    html! { @if is_closed { @for (at, part) in parts.iter().enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } } } @else { (words) } }
-}
-
 /// A place where nothing is yet: what to do, and how.
 pub fn empty(title: &str, about: &str, orders: &Markup) -> Markup {
     html! { section.empty { h2 { (title) } p.quiet { (about) } div.buttons { (orders) } } }
@@ -122,6 +115,11 @@ pub fn empty(title: &str, about: &str, orders: &Markup) -> Markup {
 /// Orders that are not asked for often, behind one button; it works without a script.
 pub fn menu(words: &str, orders: &Markup) -> Markup {
     html! { details.menu { summary.button aria-label=(words) title=(words) { "⋯" } div { (orders) } } }
+}
+
+/// An order that is given by a second press, beside what it does; it works without a script.
+pub fn asks(words: &str, what: &str, order: &Markup) -> Markup {
+    html! { details.asks { summary.button { (words) } p { (what) } (order) } }
 }
 
 /// How far something is.
@@ -175,6 +173,7 @@ mod tests {
             (progress("games", 3, 10))
             p.buttons { button.main { "Begin" } button { "Keep" } a.button href="#" { "A way" } button.quiet { "Show" } button.danger { "Delete" } button disabled { "No" } }
             (menu("Other orders", &html! { a href="#" { "Change" } button.danger { "Delete" } }))
+            (asks("Resign", "The game ends.", &html! { button.danger { "Resign" } }))
             (empty("Nothing yet", "What to do, in a sentence.", &html! { button.main { "Do it" } }))
             form.order {
                 label { span { "A text" } input value="text"; }

@@ -12,6 +12,7 @@ use crate::{
     error::WebError,
     gate::Gate,
     layout::{Around, Frame, Page, Way, percent, respond},
+    live::Live,
     pages::prefs,
     parts::{Json, time},
     refusals::Refusal,
@@ -192,13 +193,23 @@ impl Listed {
             state if self.is_closed() || state == "over" => ("over", Mood::Rest, Language::event_has_ended),
             "waits" => ("waits", Mood::Wait, Language::event_waits),
             "stopped" => ("stopped", Mood::Wait, Language::event_stopped),
+            state if self.is_open() => (state, Mood::Good, Language::event_awaits_games),
             state => (state, Mood::Good, Language::event_plays),
         }
     }
 
     /// True if the last entry of the event is stored.
     fn is_closed(&self) -> bool {
-        self.room.as_ref().and_then(|room| room.site.now(|live| live.closed)).unwrap_or(false)
+        self.is(|live| live.closed)
+    }
+
+    /// True if players of an open league may come, and none plays.
+    fn is_open(&self) -> bool {
+        self.is(|live| live.facts.open && live.games.is_empty())
+    }
+
+    fn is(&self, so: fn(&Live) -> bool) -> bool {
+        self.room.as_ref().and_then(|room| room.site.now(so)).unwrap_or(false)
     }
 }
 

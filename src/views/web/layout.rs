@@ -3,7 +3,7 @@
 
 use crate::{
     Site, assets,
-    components::{Icon, Mood, icon, progress, state},
+    components::{Icon, Mood, icon, progress, prose, state},
     refusals::{Refusal, is_read_by_programs, refusal_of},
     visitor::{Theme, Visitor},
 };
@@ -216,7 +216,7 @@ fn refused(refusal: &Refusal, words: Language, orders: Option<&'static str>, bef
     };
     let content = html! {
         h1 { (title) }
-        p role="alert" { (plain(refusal.message.text(words))) }
+        p role="alert" { (prose(&plain(refusal.message.text(words)))) }
         p { a href=(place) { (way) } }
     };
     Page::new(title, orders.unwrap_or_default(), content)

@@ -162,5 +162,8 @@ async fn an_order_that_is_refused_says_so_in_the_language_of_the_arbiter() {
     let (status, _, said) = pages
         .ask("POST /arbiter/do", &[("cookie", &cookies)], &format!("command=rule&game=x&csrf={csrf}"))
         .await;
-    assert_eq!((status, said.contains("the field `game` takes a number")), (StatusCode::BAD_REQUEST, true));
+    assert_eq!(
+        (status, said.contains("the field <code>game</code> takes a number")),
+        (StatusCode::BAD_REQUEST, true)
+    );
 }

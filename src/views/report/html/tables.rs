@@ -1,6 +1,6 @@
 //! The tables of the page: players with their colour and their own page.
 
-use super::{Manner, plain};
+use super::{Manner, plain, prose};
 use crate::exhibit::{
     Cell,
     usage::{UsageRow, usage as usage_table},
@@ -17,9 +17,9 @@ pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
         .standings_table(words, |row| manner.place(history, place(row).unwrap_or(usize::MAX), &row.name));
     html! {
         (table.page(words.standings()))
-        @for warning in &report.warnings { p.note { (plain(warning)) } }
+        @for warning in &report.warnings { p.note { (prose(&words.fault(&plain(warning)))) } }
         @for halted in &report.halted {
-            p.note { (words.halted(&plain(&halted.name), &halted.reason)) }
+            p.note { (prose(&words.halted(&plain(&halted.name), &words.fault(&halted.reason)))) }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{aging, facts, labels, left_out, notes, ratings, suggested};
 use crate::{
-    html::{both, minus, shell},
+    html::{both, minus, prose, shell},
     plot::{self, Bar, plain},
 };
 use ledger::{Group, Ledger, Rated, Row, Suggestion};
@@ -43,7 +43,7 @@ impl LedgerPage<'_> {
         let words = self.language;
         html! {
             p.facts { (facts(self.ledger, self.rated, words)) }
-            @if let Some(aging) = aging(self.ledger, words) { p.note { (aging) } }
+            @if let Some(aging) = aging(self.ledger, words) { p.note { (prose(&aging)) } }
             @for (at, group) in self.rated.groups.iter().enumerate() {
                 @if at == 0 { h2 { (words.ledger_ratings()) } } @else {
                     h2 { (words.ledger_ratings_of_others()) }

@@ -113,8 +113,8 @@ pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size, languag
     let curve = Curve { name: String::new(), class: "s0".to_owned(), points, errors: vec![] };
     let body = html! {
         (frame.scales(language.pairs_axis(), signed))
-        (bound(test.upper, "good", &format!("H1 at {:+.2}", test.upper)))
-        (bound(test.lower, "bad", &format!("H0 at {:.2}", test.lower)))
+        (bound(test.upper, "good", &format!("H1 {:+.2}", test.upper)))
+        (bound(test.lower, "bad", &format!("H0 {:.2}", test.lower)))
         (frame.curves(&[curve]))
         g class="s0" { (paint::dot(end.0, end.1, false)) }
     };

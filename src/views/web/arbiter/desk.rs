@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     accounts::{Office, Registers, Signed},
+    components::prose,
     refusals::Refusal,
 };
 use arena::operations::{
@@ -35,7 +36,8 @@ pub enum Place {
     League,
 }
 
-/// The page of somebody who is logged in. `takes_pairings`: whether a round of a Swiss is paired next.
+/// The page of somebody who is logged in. `takes_pairings`: whether a round of a Swiss is paired next; `is_closed`: whether the
+/// event has come to its end, which one that was stopped has not.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -44,7 +46,7 @@ pub async fn content(
     signed: &Signed,
     words: Language,
     place: Place,
-    takes_pairings: bool,
+    (takes_pairings, is_closed): (bool, bool),
 ) -> Result<Markup, Refusal> {
     let forms = Forms { signed, words };
     let (list, recent) = match office.operations().cloned() {
@@ -56,7 +58,7 @@ pub async fn content(
         _ => vec![],
     };
     Ok(html! {
-        (bar(&forms, list.as_ref(), place, office.is_of_desk()))
+        (bar(&forms, list.as_ref(), (place, is_closed), office.is_of_desk()))
         @match &list {
             None => p { (words.not_begun()) },
             Some(list) => {
@@ -86,14 +88,19 @@ fn look(operations: &Operations) -> (Option<Listed>, Vec<Recorded>) {
 }
 
 /// The event, what may be done to all of it, and who is logged in.
-fn bar(forms: &Forms<'_>, list: Option<&Listed>, place: Place, is_of_desk: bool) -> Markup {
+fn bar(
+    forms: &Forms<'_>,
+    list: Option<&Listed>,
+    (place, is_closed): (Place, bool),
+    is_of_desk: bool,
+) -> Markup {
     let switch = |command: &str, title: &str| {
         forms.small(&format!("do-{command}"), title, &forms.reason(false), &[(command, title, true)])
     };
     html! {
         div.office {
             h1 { (forms.words.arbiter()) }
-            @if list.is_some_and(|list| list.over) { strong { (forms.words.over()) } }
+            @if list.is_some_and(|list| list.over) { strong { (if is_closed { forms.words.over() } else { forms.words.event_stopped() }) } }
             @else if let Some(list) = list {
                 @if list.paused {
                     strong { (forms.words.paused()) }
@@ -414,7 +421,7 @@ fn record(forms: &Forms<'_>, recent: &[Recorded], is_over: bool) -> Markup {
         ol.record reversed {
             @for (operation, refusal) in recent {
                 li value=(operation.number) {
-                    (plain(&forms.words.operation(operation))) " "
+                    (prose(&plain(&forms.words.operation(operation)))) " "
                     @if let Some(NoInverse::Undone(_)) = refusal { em { (forms.words.taken_back()) } }
                     @else if refusal.is_none() && !is_over && forms.signed.is_arbiter() {
                         @let fields = html! { (hidden("number", &operation.number.to_string())) (forms.reason(false)) };

@@ -12,6 +12,7 @@ async function refresh() {
   const content = page.getElementById("fresh");
   if (!content) return;
   showTimes(content);
+  renewHead(page);
   if (!document.querySelector("#fresh :popover-open")) byId("fresh").replaceWith(content);
 }
 

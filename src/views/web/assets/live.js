@@ -105,6 +105,12 @@ function showTimes(root) {
 }
 showTimes(document);
 
+// The head of the event as a newer page has it: its state, and the orders that it allows; not while somebody looks at these.
+function renewHead(page) {
+  const shown = document.querySelector(".masthead"), fresh = page.querySelector(".masthead");
+  if (shown && fresh && !shown.querySelector("details[open]")) shown.replaceWith(fresh);
+}
+
 // Follows the stream from an id on. The browser itself returns after a break and says what it has seen.
 const link = { source: null, seen: state.since };
 

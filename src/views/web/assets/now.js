@@ -167,7 +167,11 @@ function news(items) {
       table ??= setTimeout(refreshTable, 30000 + 30000 * Math.random());
     } else if (item.k === "x" && item.g === null) for (const known of [...cards.values()]) known.game.machine && gone(known.game.number);
     else if (item.k === "x") gone(item.g);
-    else if (item.k === "o") byId("told").textContent = say(item.words, item.ja);
+    else if (item.k === "o") {
+      byId("told").textContent = say(item.words, item.ja);
+      clearTimeout(table);
+      table = setTimeout(refreshTable, 1000 + 4000 * Math.random());
+    }
   }
   fill();
   count();
@@ -191,6 +195,7 @@ async function refreshTable() {
   const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
   const fresh = page?.getElementById("standings"), shown = byId("standings");
   if (fresh && shown) shown.replaceWith(fresh);
+  if (page) renewHead(page);
 }
 
 let resetting = false;

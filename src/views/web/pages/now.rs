@@ -113,6 +113,7 @@ pub async fn page(State(site): State<Site>, Extension(kept): Extension<Kept>, vi
             }
         }
         div.overview { div { div id="boards" {}
+        @if !is_over && site.places().any(|(path, _)| path == "/register") { p.next { (words.next_game_waits()) " " a href="/register" { (words.take_part()) } } }
         noscript { ul { @for game in &shown.games { li { a href=(format!("/games/{}", game.number)) { (game.label()) " ☗ " (game.names[0]) " – ☖ " (game.names[1]) } } } } }
         } div.halves {
             @if let Some(history) = &history { (table(words, history)) }
@@ -127,7 +128,9 @@ pub async fn page(State(site): State<Site>, Extension(kept): Extension<Kept>, vi
 fn table(words: Language, history: &EventHistory) -> Markup {
     let rows: Vec<&PlayerRow> =
         history.report.standings.iter().filter(|row| row.games > 0).take(TOP).collect();
-    let ends = |row: &&PlayerRow| Some((row.elo.value()?, row.elo.error()?));
+    // A test has one Elo, which knows of its stop; ratings of its two players would be others.
+    let is_test = history.report.sprt.is_some();
+    let ends = |row: &&PlayerRow| Some((row.elo.value()?, row.elo.error()?)).filter(|_| !is_test);
     let known = || rows.iter().filter_map(ends);
     let low = known().map(|(elo, error)| elo - error).fold(0.0, f64::min);
     let high = known().map(|(elo, error)| elo + error).fold(0.0, f64::max);
@@ -140,6 +143,7 @@ fn table(words: Language, history: &EventHistory) -> Markup {
         h2 { a href="/table" { (words.standings()) } }
         @if let Some((class, verdict)) = verdict { p.verdict.(class) { (verdict) } }
         @if let Some(prospect) = report::html::prospect(history, words) { p { (prospect) } }
+        @if is_test { (report::html::duel(history, words)) }
         @if !rows.is_empty() { div.scroll.sheet tabindex="0" role="region" aria-label=(words.standings()) { table { tbody {
             @for row in &rows { tr {
                 td.name { span.quiet { (row.rank) } " " (letter(&row.name)) " " a href=(format!("/players/{}", row.player.0)) { (plain(&row.name)) } }
