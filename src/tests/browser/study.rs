@@ -126,7 +126,7 @@ fn tap(browser: &Browser, file: u32, rank: u32) {
 fn drag(browser: &Browser, from: (u32, u32), to: (u32, u32)) {
     browser.until("hand.of === view.ply");
     let [from, to] = [from, to].map(|(file, rank)| square(browser, file, rank));
-    browser.swipe(from, to);
+    browser.drag(from, to);
 }
 
 #[test]
