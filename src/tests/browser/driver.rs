@@ -174,10 +174,19 @@ impl Browser {
 
     /// Moves a finger across the page: down at a point of the window, up at another.
     pub fn swipe(&self, from: (i64, i64), to: (i64, i64)) {
+        self.draw("touch", from, to);
+    }
+
+    /// Draws the mouse across the page with its button held.
+    pub fn drag(&self, from: (i64, i64), to: (i64, i64)) {
+        self.draw("mouse", from, to);
+    }
+
+    fn draw(&self, kind: &str, from: (i64, i64), to: (i64, i64)) {
         let at = |(x, y): (i64, i64)| json!({ "type": "pointerMove", "x": x, "y": y, "duration": 20 });
         let (down, up) =
             (json!({ "type": "pointerDown", "button": 0 }), json!({ "type": "pointerUp", "button": 0 }));
-        let finger = json!({ "type": "pointer", "id": "finger", "parameters": { "pointerType": "touch" },
+        let finger = json!({ "type": "pointer", "id": kind, "parameters": { "pointerType": kind },
             "actions": [at(from), down, at(to), up] });
         self.post("/actions", &json!({ "actions": [finger] }));
     }

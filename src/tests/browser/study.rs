@@ -126,7 +126,7 @@ fn tap(browser: &Browser, file: u32, rank: u32) {
 fn drag(browser: &Browser, from: (u32, u32), to: (u32, u32)) {
     browser.until("hand.of === view.ply");
     let [from, to] = [from, to].map(|(file, rank)| square(browser, file, rank));
-    browser.swipe(from, to);
+    browser.drag(from, to);
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn moves_are_tried_and_thought_about_on_a_board_and_a_position_is_put_together()
         browser.until(&ply(2));
         // The same by drawing the piece; drawn to where it cannot go, it stays.
         drag(&browser, (2, 7), (2, 5));
-        browser.until("document.querySelectorAll('#board .can').length === 1");
-        assert_eq!(browser.value(&ply(2)), true);
+        let stays = format!("{} && !document.querySelector('#board .can')", ply(2));
+        assert_eq!(browser.value(&stays), true);
         drag(&browser, (2, 7), (2, 6));
         browser.until(&ply(3));
         browser.press(&[key::LEFT]);
