@@ -11,15 +11,15 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "world_tests/checks.rs"]
+#[path = "tests/world/checks.rs"]
 mod checks;
-#[path = "world_tests/guests.rs"]
+#[path = "tests/world/guests.rs"]
 mod guests;
-#[path = "world_tests/orders.rs"]
+#[path = "tests/world/orders.rs"]
 mod orders;
-#[path = "world_tests/record.rs"]
+#[path = "tests/world/record.rs"]
 mod record;
-#[path = "world_tests/run.rs"]
+#[path = "tests/world/run.rs"]
 mod run;
 
 use self::{
