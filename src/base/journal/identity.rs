@@ -15,6 +15,8 @@ use std::{
 const GLANCE: Duration = Duration::from_secs(1);
 /// How every log of SQLite begins.
 const LOG: [u8; 3] = [0x37, 0x7f, 0x06];
+/// Bytes of a log up to the end of its salts (sqlite.org/fileformat2.html#walformat).
+const LOG_HEAD: usize = 24;
 /// Largest file that the memory of a connection holds as a whole.
 const SMALL: u64 = 3 << 20;
 
@@ -28,6 +30,8 @@ pub(crate) struct Watched<'s> {
     /// When the oldest event of the database was created; `None`: nobody knows.
     oldest: Option<i64>,
     had: Contents,
+    /// How far the log was moved into the file then.
+    moved: Option<Moved>,
     /// The file as it was when it seemed to be another one.
     doubted: Option<Stamp>,
     looked: Instant,
@@ -35,6 +39,18 @@ pub(crate) struct Watched<'s> {
     log: Option<Identity>,
     /// Another one when another connection has written, or begun the log anew.
     version: Option<i64>,
+}
+
+/// How far SQLite has moved a log into its file. It leaves out each page that stands in the log once more behind what a reader
+/// needs, so that the file alone is a database only where all of the log was moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Moved {
+    /// Another number in each log that is begun anew.
+    salts: u64,
+    /// Pages of the log that are in the file.
+    pages: u32,
+    /// True if that is all of them.
+    is_all: bool,
 }
 
 /// What is in a database; in its file alone, as the log beside it covers a file that was overwritten.
@@ -65,9 +81,9 @@ impl<'s> Watched<'s> {
     pub fn new(store: &'s Store, event: EventId) -> Self {
         let oldest = store.database().check(|conn| Contents::read(conn, event)).ok().and_then(|it| it.oldest);
         let had = Contents::of_file(store.path(), event).unwrap_or_default();
-        let stamp = Stamp::at(store.path()).ok();
-        let (log, version, looked) = (None, None, Instant::now());
-        Self { store, event, stamp, oldest, had, doubted: None, looked, log, version }
+        let (stamp, looked) = (Stamp::at(store.path()).ok(), Instant::now());
+        let (moved, doubted, log, version) = (moved(store), None, None, None);
+        Self { store, event, stamp, oldest, had, moved, doubted, looked, log, version }
     }
 
     /// Looks at the log before a commit: SQLite goes on writing into one that is gone, and behind a gap.
@@ -90,12 +106,12 @@ impl<'s> Watched<'s> {
             let bytes: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
             Ok(u64::from(pages) * u64::from(bytes))
         });
-        let mut head = [0; LOG.len()];
-        let read = files::regular(path).and_then(|mut log| log.read_exact(&mut head));
+        let head = head(path);
         match Stamp::at(path) {
             Ok(now) => {
                 let is_ours = *self.log.get_or_insert(now.identity) == now.identity;
-                is_ours && (read.is_err() || head == LOG) && now.bytes >= stored.unwrap_or(0)
+                let is_log = head.map_or(true, |head| head.starts_with(&LOG));
+                is_ours && is_log && now.bytes >= stored.unwrap_or(0)
             }
             Err(error) => self.log.is_none() || error.kind() != io::ErrorKind::NotFound,
         }
@@ -153,19 +169,28 @@ impl<'s> Watched<'s> {
             Err(error) => return error.kind() != io::ErrorKind::NotFound,
         };
         let was = *self.stamp.get_or_insert(now);
+        let is_unchanged = (now.bytes, now.modified) == (was.bytes, was.modified);
+        let moved = if is_unchanged { self.moved } else { moved(self.store) };
+        let is_all = moved.is_some_and(|moved| moved.is_all);
         match () {
             () if now.identity != was.identity => false,
-            () if (now.bytes, now.modified) == (was.bytes, was.modified) => true,
+            () if is_unchanged => true,
             // SQLite takes a database without a byte for a new one.
             () if now.bytes == 0 => was.bytes == 0,
             // What SQLite moves out of the log changes the file, too.
             () if now.bytes < was.bytes && !is_whole(self.store.path()) => false,
-            () if self.goes_on() => {
-                (self.stamp, self.doubted) = (Some(now), None);
+            // A part of the log says nothing: the rest comes when readers have gone on.
+            () if moved != self.moved && !is_all && self.doubted != Some(now) => {
+                (self.stamp, self.moved) = (Some(now), moved);
                 true
             }
-            // Another connection may be moving the log into the file: only a file that nobody writes to is judged.
-            () => self.doubted.replace(now) != Some(now),
+            () if self.goes_on() => {
+                (self.stamp, self.moved, self.doubted) = (Some(now), moved, None);
+                true
+            }
+            // Another connection may be moving the log into the file: only one that nobody writes to, or that has all of
+            // it, is judged.
+            () => self.doubted.replace(now).is_none_or(|doubted| doubted != now && !is_all),
         }
     }
 
@@ -199,6 +224,23 @@ impl<'s> Watched<'s> {
         let _never_made = fs::remove_file(&kept);
         None
     }
+}
+
+/// How far the log of a database is in its file; `None` where that cannot be read.
+fn moved(store: &Store) -> Option<Moved> {
+    let sql = "PRAGMA wal_checkpoint(noop)";
+    let counts = |conn: &Connection| conn.query_row(sql, [], |row| Ok((row.get(1)?, row.get(2)?)));
+    let (logged, pages): (u32, u32) = store.database().check(counts).ok()?;
+    let head = head(&files::beside(store.path(), "-wal")).ok()?;
+    let salts = u64::from_be_bytes(*head.last_chunk()?);
+    Some(Moved { salts, pages, is_all: pages == logged })
+}
+
+/// The beginning of a log.
+fn head(log: &Path) -> io::Result<[u8; LOG_HEAD]> {
+    let mut head = [0; LOG_HEAD];
+    files::regular(log)?.read_exact(&mut head)?;
+    Ok(head)
 }
 
 /// Whether an error says nothing of what is in the file: this machine is out of descriptors, say.

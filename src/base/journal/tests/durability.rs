@@ -764,6 +764,26 @@ fn a_log_that_is_moved_into_its_file_and_a_vacuum_are_nobody_elses_file() {
 }
 
 #[test]
+fn a_log_of_which_a_reader_lets_a_part_into_the_file_is_nobody_elses_file() {
+    let (_directory, path, store, event) = with_log();
+    let mut watched = Watched::new(&store, event);
+    watched.examine().unwrap();
+    let reader = stranger(&path);
+    for game in 21..61 {
+        reader.execute_batch("BEGIN; SELECT count(*) FROM games").unwrap();
+        let journal = start(Writer::open(&path).unwrap(), event);
+        journal.append([started(game, 0, 1), ended(game, 0, 1, SENNICHITE)]);
+        journal.finish().unwrap();
+        stranger(&path).execute_batch("PRAGMA wal_checkpoint(passive)").unwrap();
+        (0..3).for_each(|_| watched.examine().unwrap());
+        reader.execute_batch("COMMIT").unwrap();
+    }
+    fs::copy(other_database(&path), &path).unwrap();
+    let noticed = [watched.examine(), watched.examine()].into_iter().find_map(Result::err);
+    assert!(matches!(noticed, Some(StoreError::Replaced(..))), "{noticed:?}");
+}
+
+#[test]
 fn an_event_whose_file_is_replaced_stops() {
     let (_directory, path) = temporary();
     let (journal, failed) = journal_that_may_fail(&path);
