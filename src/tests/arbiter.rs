@@ -333,7 +333,8 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
         [("return", &[("player", "kani")][..]), ("pair", &[("black", "ari"), ("white", "kani")])]
     {
         let answer = order(command, fields);
-        let way = format!("`kani` is disqualified already; `undo {number}` takes that back");
+        let way =
+            format!("<code>kani</code> is disqualified already; <code>undo {number}</code> takes that back");
         assert!(answer.status == 409 && answer.body.contains(&way), "{command}: {}", answer.body);
     }
     kai.orders("undo", &[("number", &number.to_string())]);
@@ -796,7 +797,7 @@ fn a_password_of_the_pages_may_have_blanks_and_only_what_can_be_taken_back_has_t
     assert_eq!(page.matches("id=\"undo-").count(), 1, "{page}");
     let japanese = [("cookie", &*kai.cookie), ("accept-language", "ja")];
     let page = league.ask(HERE, "GET", "/arbiter", &japanese, "").body;
-    for words in ["お知らせ「lunch at noon」", "`kuma` を禁止", "審判"] {
+    for words in ["お知らせ「lunch at noon」", "<code>kuma</code> を禁止", "審判"] {
         assert!(page.contains(words), "{words}: {page}");
     }
     let wrong = [("accept-language", "ja")];
