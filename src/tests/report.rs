@@ -195,7 +195,8 @@ fn why_a_game_was_lost_is_told_everywhere_the_game_is() {
     assert_eq!(json["failures"][0]["cause"], "illegal-move:nifu");
     said(&["report", &db, "--html", "fouls.html"]);
     let page = std::fs::read_to_string(desk.path("fouls.html")).unwrap();
-    assert!(visible(&page).contains(&reason), "{reason}");
+    let shown = reason.replacen('`', "<code>", 1).replacen('`', "</code>", 1);
+    assert!(page.contains(&shown), "{shown}");
     assert!(games_of(&page).contains(&reason), "the board's data has it: {reason}");
     for format in ["csa", "kifu", "jkf"] {
         let record = said(&["export", &db, "--game", "1", "--format", format]);

@@ -95,8 +95,11 @@ fn strangers_at_the_port_of_a_hall_are_sent_away_and_keep_nobody_out() {
     let silent: Vec<_> = (0..250).map(|at| connect_from([127, 0, 0, 2 + at % 10], &hosted.address)).collect();
     assert!(answer(&hosted, b"GET / HTTP/1.1\r\n\r\n").starts_with("type 'LOGIN name password'"));
     assert!(answer(&hosted, b"LOGIN \xff\xfe x\n").starts_with("type 'LOGIN name password'"));
-    assert_eq!(answer(&hosted, &[b'x'; 100_000]), "", "a login without an end is cut off");
-    assert_eq!(answer(&hosted, &[b'\n'; 100_000]), "", "and so are blank lines");
+    // What was sent and not read may keep the sentence from them.
+    for endless in [b'x', b'\n'] {
+        let heard = answer(&hosted, &[endless; 100_000]);
+        assert!(heard.is_empty() || heard.starts_with("type 'LOGIN"), "it is cut off: {heard:?}");
+    }
     for name in ["../cup", "x\u{1b}[2J", "a'b"] {
         let heard = answer(&hosted, format!("LOGIN {name} x x1\n").as_bytes());
         assert!(heard.starts_with("type 'LOGIN") || heard == "LOGIN:incorrect", "{name:?}: {heard:?}");
