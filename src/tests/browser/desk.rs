@@ -156,13 +156,13 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         browser.click("[name=engine]:not([value=greedy]):not([value=uniform])");
         let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
         let fields = |games: &str| serde_json::json!({ "name": "Cup", "games": games, "clock": "byoyomi 60s", "max_moves": "60" });
-        browser.run(fill, &fields("600"));
+        browser.run(fill, &fields("100000"));
         look(&browser, &axe, &format!("{language}-new"), &mut found);
         browser.run(fill, &fields("many"));
         submit(&browser, "button[value=show]");
         assert_eq!(browser.value("document.querySelectorAll('.wrong').length"), 1);
         look(&browser, &axe, &format!("{language}-form"), &mut found);
-        browser.run(fill, &fields("600"));
+        browser.run(fill, &fields("100000"));
         submit(&browser, "button[value=begin]");
         browser.until(
             "document.querySelector('a[href=\"/e/Cup/\"]') && document.querySelector('[value=finish]')",
