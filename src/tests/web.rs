@@ -231,8 +231,9 @@ fn live(desk: &Desk, more: &[&str]) -> Pages {
     let random = format!("cmd={}", program("renmei-random").display());
     let puppet = format!("cmd={}", program("renmei-puppet").display());
     let mut args = vec!["match", "--db", "event.db", "--engine", &random, "name=a", "option.Seed=3"];
-    // A little slower than nothing, so that viewers see moves of running games.
-    args.extend(["--engine", &puppet, "name=b", "option.Mode=honest"]);
+    // A game takes 75 ms, so that viewers see moves of running games, and a process that is held up for seconds finds less
+    // than the 256 short games of which viewers are told every move.
+    args.extend(["--engine", &puppet, "name=b", "option.Mode=late", "option.Delay=5"]);
     args.extend([
         "--time",
         "300s",
