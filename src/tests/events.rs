@@ -189,15 +189,16 @@ fn a_replay_of_a_sennichite_goes_on_with_the_clocks_that_it_left() {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let games = desk.query(
-        "SELECT attempt, cause, state, times ->> '$[0].main.secs', times ->> '$[1].main.secs', black FROM games \
-         ORDER BY index_, attempt",
+        "SELECT attempt, cause, state, times ->> '$[0].main.secs', times ->> '$[1].main.secs', black, \
+         (SELECT min(left_ms) / 1000 FROM moves WHERE game = g.id AND color = 0), \
+         (SELECT min(left_ms) / 1000 FROM moves WHERE game = g.id AND color = 1) FROM games g ORDER BY index_, attempt",
     );
     for pair in games.chunks(2) {
         assert_eq!(pair[0][..5], ["0", "sennichite", "replayed", "20", "40"], "{games:?}");
         assert_eq!(pair[1][..3], ["1", "sennichite", "counted"], "{games:?}");
-        // Six moves of 0.2 s and more took a second or more; who had white has black now, and the rest of its time.
-        let [black, white] = [3, 4].map(|at: usize| pair[1][at].parse::<u64>().unwrap());
-        assert!((30..39).contains(&black) && (10..19).contains(&white), "{games:?}");
+        // Who had white has black now, and the rest of its time, of which six moves have taken some.
+        assert_eq!((&pair[1][3], &pair[1][4]), (&pair[0][7], &pair[0][6]), "{games:?}");
+        assert!(pair[0][7] != "40" && pair[0][6] != "20", "{games:?}");
         assert_ne!(pair[0][5], pair[1][5]);
     }
     let draws = "[event]\nname = 'limit'\nreplay_draws = 'same'\nreplayed_draws = 'sennichite'\n[rules]\nmax_moves = 6\n";
