@@ -93,7 +93,7 @@ pub struct Company {
 
 impl<'a> OpenEvent<'a> {
     /// Opens the event of a plan, or takes it up where it was left. `identities` are those of the engines that play now,
-    /// in the order of [`preflight::started_here`]; `steering` sets options for the engines of each game.
+    /// in the order of [`started_here`](crate::preflight::started_here); `steering` sets options for the engines of each game.
     ///
     /// # Errors
     /// See [`RunError`].
