@@ -81,8 +81,8 @@ impl<'s> Watched<'s> {
     pub fn new(store: &'s Store, event: EventId) -> Self {
         let oldest = store.database().check(|conn| Contents::read(conn, event)).ok().and_then(|it| it.oldest);
         let had = Contents::of_file(store.path(), event).unwrap_or_default();
-        let (stamp, looked) = (Stamp::at(store.path()).ok(), Instant::now());
         let (moved, doubted, log, version) = (moved(store), None, None, None);
+        let (stamp, looked) = (Stamp::at(store.path()).ok(), Instant::now());
         Self { store, event, stamp, oldest, had, moved, doubted, looked, log, version }
     }
 
@@ -163,6 +163,8 @@ impl<'s> Watched<'s> {
     }
 
     fn is_the_same(&mut self) -> bool {
+        // Before the file is looked at: what another connection moves meanwhile is news at the next look.
+        let moved = moved(self.store);
         let now = match Stamp::at(self.store.path()) {
             Ok(now) => now,
             // A directory that cannot be read for a moment says nothing.
@@ -170,7 +172,6 @@ impl<'s> Watched<'s> {
         };
         let was = *self.stamp.get_or_insert(now);
         let is_unchanged = (now.bytes, now.modified) == (was.bytes, was.modified);
-        let moved = if is_unchanged { self.moved } else { moved(self.store) };
         let is_all = moved.is_some_and(|moved| moved.is_all);
         match () {
             () if now.identity != was.identity => false,
