@@ -17,6 +17,8 @@ const GLANCE: Duration = Duration::from_secs(1);
 const LOG: [u8; 3] = [0x37, 0x7f, 0x06];
 /// Bytes of a log up to the end of its salts (sqlite.org/fileformat2.html#walformat).
 const LOG_HEAD: usize = 24;
+/// Pages of a log that has grown.
+const GROWN: u32 = 1000;
 /// Largest file that the memory of a connection holds as a whole.
 const SMALL: u64 = 3 << 20;
 
@@ -37,6 +39,8 @@ pub(crate) struct Watched<'s> {
     looked: Instant,
     /// The log; `None` until there is one.
     log: Option<Identity>,
+    /// Pages of the log that are not in the file.
+    unmoved: u32,
     /// Another one when another connection has written, or begun the log anew.
     version: Option<i64>,
 }
@@ -49,8 +53,8 @@ struct Moved {
     salts: u64,
     /// Pages of the log that are in the file.
     pages: u32,
-    /// True if that is all of them.
-    is_all: bool,
+    /// True if the file alone is a database: it has all of them, or none.
+    is_alone: bool,
 }
 
 /// What is in a database; in its file alone, as the log beside it covers a file that was overwritten.
@@ -81,9 +85,9 @@ impl<'s> Watched<'s> {
     pub fn new(store: &'s Store, event: EventId) -> Self {
         let oldest = store.database().check(|conn| Contents::read(conn, event)).ok().and_then(|it| it.oldest);
         let had = Contents::of_file(store.path(), event).unwrap_or_default();
-        let (moved, doubted, log, version) = (moved(store), None, None, None);
+        let (moved, doubted, log, unmoved, version) = (moved(store), None, None, 0, None);
         let (stamp, looked) = (Stamp::at(store.path()).ok(), Instant::now());
-        Self { store, event, stamp, oldest, had, moved, doubted, looked, log, version }
+        Self { store, event, stamp, oldest, had, moved, doubted, looked, log, unmoved, version }
     }
 
     /// Looks at the log before a commit: SQLite goes on writing into one that is gone, and behind a gap.
@@ -102,16 +106,18 @@ impl<'s> Watched<'s> {
     /// Whether the log is the file that it was, begins like one, and has room for the pages that SQLite knows to be in it.
     fn has_log(&mut self, path: &Path) -> bool {
         let stored = self.store.database().check(|conn| {
-            let pages: u32 = conn.query_row("PRAGMA wal_checkpoint(noop)", [], |row| row.get(1))?;
+            let (pages, moved) = progress(conn)?;
             let bytes: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-            Ok(u64::from(pages) * u64::from(bytes))
+            Ok((u64::from(pages) * u64::from(bytes), pages.saturating_sub(moved)))
         });
+        let (stored, unmoved) = stored.unwrap_or_default();
+        self.unmoved = unmoved;
         let head = head(path);
         match Stamp::at(path) {
             Ok(now) => {
                 let is_ours = *self.log.get_or_insert(now.identity) == now.identity;
                 let is_log = head.map_or(true, |head| head.starts_with(&LOG));
-                is_ours && is_log && now.bytes >= stored.unwrap_or(0)
+                is_ours && is_log && now.bytes >= stored
             }
             Err(error) => self.log.is_none() || error.kind() != io::ErrorKind::NotFound,
         }
@@ -150,6 +156,31 @@ impl<'s> Watched<'s> {
         self.examine()
     }
 
+    /// Moves a log that has grown into the file, if that is the one that it belongs to. SQLite would do so by itself at any
+    /// commit, also into a file that was put in its place, and nobody could tell afterwards whose it is.
+    ///
+    /// # Errors
+    /// See [`Self::look`].
+    pub fn move_log(&mut self) -> Result<(), StoreError> {
+        if self.unmoved < GROWN || self.doubted.is_some() {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        self.examine()?;
+        // A doubt is judged by a look that comes later: another connection may be moving the log at this moment.
+        if self.doubted.is_some() {
+            return Ok(());
+        }
+        let move_it = |conn: &Connection| conn.query_row("PRAGMA wal_checkpoint(passive)", [], |_| Ok(()));
+        // What cannot be moved now, because somebody reads, stays in the log and is moved later.
+        let _later = self.store.database().check(move_it);
+        (self.moved, self.stamp) = (moved(self.store), Stamp::at(self.store.path()).ok().or(self.stamp));
+        if self.moved.is_some_and(|moved| moved.is_alone) {
+            self.had = Contents::of_file(self.store.path(), self.event).unwrap_or(self.had);
+        }
+        Ok(())
+    }
+
     /// Looks at the file now.
     ///
     /// # Errors
@@ -172,7 +203,7 @@ impl<'s> Watched<'s> {
         };
         let was = *self.stamp.get_or_insert(now);
         let is_unchanged = (now.bytes, now.modified) == (was.bytes, was.modified);
-        let is_all = moved.is_some_and(|moved| moved.is_all);
+        let is_alone = moved.is_some_and(|moved| moved.is_alone);
         match () {
             () if now.identity != was.identity => false,
             () if is_unchanged => true,
@@ -181,17 +212,17 @@ impl<'s> Watched<'s> {
             // What SQLite moves out of the log changes the file, too.
             () if now.bytes < was.bytes && !is_whole(self.store.path()) => false,
             // A part of the log says nothing: the rest comes when readers have gone on.
-            () if moved != self.moved && !is_all && self.doubted != Some(now) => {
-                (self.stamp, self.moved) = (Some(now), moved);
+            () if moved != self.moved && !is_alone && self.doubted != Some(now) => {
+                (self.stamp, self.moved, self.doubted) = (Some(now), moved, None);
                 true
             }
             () if self.goes_on() => {
                 (self.stamp, self.moved, self.doubted) = (Some(now), moved, None);
                 true
             }
-            // Another connection may be moving the log into the file: only one that nobody writes to, or that has all of
-            // it, is judged.
-            () => self.doubted.replace(now).is_none_or(|doubted| doubted != now && !is_all),
+            // Another connection may be moving the log into the file: only one that nobody writes to, or that has all or
+            // nothing of it, is judged.
+            () => self.doubted.replace(now).is_none_or(|doubted| doubted != now && !is_alone),
         }
     }
 
@@ -229,12 +260,15 @@ impl<'s> Watched<'s> {
 
 /// How far the log of a database is in its file; `None` where that cannot be read.
 fn moved(store: &Store) -> Option<Moved> {
-    let sql = "PRAGMA wal_checkpoint(noop)";
-    let counts = |conn: &Connection| conn.query_row(sql, [], |row| Ok((row.get(1)?, row.get(2)?)));
-    let (logged, pages): (u32, u32) = store.database().check(counts).ok()?;
+    let (logged, pages) = store.database().check(progress).ok()?;
     let head = head(&files::beside(store.path(), "-wal")).ok()?;
     let salts = u64::from_be_bytes(*head.last_chunk()?);
-    Some(Moved { salts, pages, is_all: pages == logged })
+    Some(Moved { salts, pages, is_alone: pages == logged || pages == 0 })
+}
+
+/// The pages of the log, and how many of them are in the file.
+fn progress(conn: &Connection) -> rusqlite::Result<(u32, u32)> {
+    conn.query_row("PRAGMA wal_checkpoint(noop)", [], |row| Ok((row.get(1)?, row.get(2)?)))
 }
 
 /// The beginning of a log.

@@ -238,6 +238,8 @@ fn write(
 ) -> Result<(), (usize, StoreError)> {
     let database = store.database();
     let mut rows = database.check(|conn| Rows::new(conn, event)).map_err(|error| (0, error))?;
+    let by_hand = database.check(|conn| conn.pragma_update(None, "wal_autocheckpoint", 0));
+    by_hand.map_err(|error| (0, error))?;
     let (mut last_commit, mut watched) = (None, Watched::new(store, event));
     let is_hasty = || hasty.iter().any(|is_hasty| is_hasty());
     while let Some((batch, records)) = inbox.take(last_commit, is_hasty) {
@@ -253,7 +255,7 @@ fn write(
         last_commit = Some(Instant::now());
         let batch: Arc<[Stamped]> = batch.into();
         feeds.iter().for_each(|feed| feed.commit(&batch));
-        watched.look().map_err(|error| (0, error))?;
+        watched.look().and_then(|()| watched.move_log()).map_err(|error| (0, error))?;
     }
     Ok(())
 }

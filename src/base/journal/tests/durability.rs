@@ -650,6 +650,27 @@ fn a_file_that_is_overwritten_under_its_log_is_noticed_and_all_of_its_event_is_k
 }
 
 #[test]
+fn a_log_that_has_grown_is_not_moved_into_a_file_that_was_overwritten() {
+    let (_directory, path, store, event) = with_log();
+    store.database().check(|conn| conn.pragma_update(None, "wal_autocheckpoint", 0)).unwrap();
+    let older = fs::read(&path).unwrap();
+    let mut watched = Watched::new(&store, event);
+    let grows = |watched: &mut Watched<'_>, by: &str| {
+        store.replan(event, &by.repeat(6 << 20)).unwrap();
+        watched.look_at_log().unwrap();
+    };
+    grows(&mut watched, "x");
+    watched.move_log().unwrap();
+    assert!(fs::metadata(&path).unwrap().len() > 6 << 20, "it is moved into its own file");
+    grows(&mut watched, "y");
+    fs::write(&path, &older).unwrap();
+    // It may be another connection that moves the log: nothing has to be judged in the same moment.
+    let noticed = (0..3).find_map(|_| watched.move_log().err()).or_else(|| watched.examine().err());
+    assert_eq!(fs::read(&path).unwrap(), older, "nothing was written into it");
+    assert!(matches!(noticed, Some(StoreError::Replaced(..))), "{noticed:?}");
+}
+
+#[test]
 fn an_older_copy_over_the_file_is_noticed() {
     let (_directory, path) = temporary();
     let (store, opened) = open(&path);
