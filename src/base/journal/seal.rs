@@ -348,4 +348,13 @@ impl Store {
             conn.query_row(sql, [event], |row| Ok(hex(row.get_ref(0)?.as_blob()?))).optional()
         })
     }
+
+    /// The number of the last entry of an event that has a seal, from 1; `None` where nothing has one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_sealed(&self, EventId(event): EventId) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT max(seq) FROM seals WHERE event = ?";
+        self.database().check(|conn| conn.query_row(sql, [event], |row| row.get(0)))
+    }
 }

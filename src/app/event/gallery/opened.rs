@@ -11,8 +11,8 @@ pub(super) struct Opened {
     /// Its name in the database.
     event: String,
     stamp: Option<Stamp>,
-    /// When it was created, and its games that count.
-    known: Option<(i64, u64)>,
+    /// When it was created, and its last entry.
+    known: Option<(i64, Option<i64>)>,
 }
 
 impl Opened {
@@ -24,10 +24,10 @@ impl Opened {
     }
 
     /// The event as the file has it now.
-    fn found(&self) -> Result<Option<(i64, u64)>, StoreError> {
-        let events = Store::read(&self.database)?.events()?;
-        let event = events.iter().find(|event| event.name == self.event);
-        Ok(event.map(|event| (event.created_at, event.counted)))
+    fn found(&self) -> Result<Option<(i64, Option<i64>)>, StoreError> {
+        let store = Store::read(&self.database)?;
+        let event = store.events()?.into_iter().find(|event| event.name == self.event);
+        event.map(|event| Ok((event.created_at, store.last_sealed(event.id)?))).transpose()
     }
 
     /// True if the file still has what was read of it: it was not deleted, moved, replaced or overwritten.
@@ -42,7 +42,7 @@ impl Opened {
             Err(error) => return matches!(error, StoreError::Locked(_)),
         };
         let goes_on = match (self.known, found) {
-            (Some((created, counted)), Some(found)) => created == found.0 && counted <= found.1,
+            (Some((created, last)), Some(found)) => created == found.0 && last <= found.1,
             (known, found) => known == found,
         };
         (self.stamp, self.known) = (Some(now), found);
@@ -53,7 +53,14 @@ impl Opened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use journal::{EventHead, Writer};
+    use journal::{EventHead, Journal, Writer};
+    use referee::{
+        Color, Outcome, WinBy,
+        entry::{self, Entry, GameEnded},
+        ids::{GameId, PlayerId},
+        operation::{Action, NamedGame, Operation},
+        pairing::Pairing,
+    };
     use std::{fs, path::Path};
 
     fn database(path: &Path, events: &[&str]) {
@@ -85,5 +92,30 @@ mod tests {
         let mut third = opened();
         fs::remove_file(&path).unwrap();
         assert!(!third.is_there(), "deleted");
+    }
+
+    #[test]
+    fn an_event_is_there_when_a_game_of_it_does_not_count_any_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cup.db");
+        let play = |entry| {
+            let head = EventHead { name: "cup", kind: "run", plan: "{}", fingerprint: "{}" };
+            let journal = Journal::open(&path, &head).unwrap().start(vec![], || ()).unwrap();
+            journal.happened(entry);
+            drop(journal.finish().unwrap());
+        };
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let was = Outcome::loss(Color::White, WinBy::Resignation);
+        let players = ["a", "b"].map(str::to_owned).to_vec();
+        let head = entry::Opened { name: "cup".to_owned(), players, format: String::new(), resumed: false };
+        play(Entry::Opened(head));
+        play(Entry::GameEnded(GameEnded::new(GameId(1), pairing, was, 9)));
+        let mut opened = Opened::new(path.clone(), "cup".to_owned());
+        let game = NamedGame { game: GameId(1), black: "a".to_owned(), white: "b".to_owned(), round: 1 };
+        let action = Action::Replayed { game, pairing, was };
+        let (by, reason) = ("kai".to_owned(), String::new());
+        play(Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action })));
+        assert!(opened.is_there());
     }
 }
