@@ -241,6 +241,10 @@ impl World {
         let guests = Arc::new(Guests { random, are_sound, crowd: Crowd, told });
         let mut run = Run::start(event, &plan, guests, &shutdown).map_err(|error| error.to_string())?;
         if self.mended > 0 {
+            // An order comes before the first look for games, or after it.
+            if self.random.chance(50) {
+                run.dispatch()?;
+            }
             self.mend(&mut run);
         }
         match self.lead(&mut run)? {
