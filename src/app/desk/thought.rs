@@ -27,8 +27,10 @@ const LINES: u32 = 3;
 const LONGEST: usize = 24;
 /// Time between two looks at what the engine has printed.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Time for the answer to `stop`, or beyond that of a mate search.
+/// Time for the answer to `stop`.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Time beyond that of a mate search, whose engine may wait for a processor; the reader can stop it.
+const LATE: Duration = Duration::from_secs(120);
 /// Last lines shown of an engine that failed.
 const LAST: usize = 8;
 /// Options for the number of threads, by their names in the engines of the field.
@@ -149,7 +151,7 @@ impl Question {
                 // A search ends with its time; a mate search says itself that it has found none in it.
                 Err(Silence::Late) if !self.mate => break,
                 Err(Silence::Late) => {
-                    let line = talk.wait(end + PATIENCE, is_answer).await?;
+                    let line = talk.wait(end + LATE, is_answer).await?;
                     break self.answer(line.parsed, known);
                 }
             }
@@ -254,7 +256,7 @@ fn drawn(words: Language, known: &Known, studied: &Studied) -> Markup {
     html! {
         @if let Some(said) = said { p { strong { (said) } } }
         ol.lines { @for line in known.lines.values() { li {
-            @if let Some(evaluation) = line.evaluation { strong { (evaluation) } " " }
+            @if let Some(evaluation) = line.evaluation { strong { (words.evaluation(evaluation).replace('-', "−")) } " " }
             span.quiet { (sides(line)) }
             a href=(studied.address_with(&line.moves)) { (line.words.join(" ")) }
         } } }
