@@ -98,7 +98,11 @@ fn players(tables: &[&Table], library: &Library, faults: Option<&Faults>, said: 
         let is_out = table.get("withdrawn").and_then(Item::as_bool) == Some(true);
         let out = is_out.then(|| Message::of(Language::plays_no_more));
         let of_file = faults.into_iter().flat_map(Faults::iter).filter(|fault| fault.key.starts_with(&key));
-        let of_run = said.iter().filter(|line| line.contains(&format!("`{name}`"))).cloned();
+        let mut faults: Vec<String> = of_file.map(|fault| fault.message.clone()).collect();
+        // The last run has said the same of what is still wrong in the file.
+        if faults.is_empty() {
+            faults.extend(said.iter().filter(|line| line.contains(&format!("`{name}`"))).cloned());
+        }
         let is_other = |known: &Table| {
             let keys =
                 known.iter().filter(|(key, _)| *key != "replaces").map(|(key, item)| (key, item.to_string()));
@@ -106,18 +110,9 @@ fn players(tables: &[&Table], library: &Library, faults: Option<&Faults>, said: 
             table.collect::<std::collections::BTreeMap<_, _>>()
         };
         let differs = library.for_event(&name).is_ok_and(|known| is_other(&known) != is_other(table));
-        Player {
-            left: out.or_else(|| replaced(&name)),
-            faults: of_file.map(said_of).chain(of_run).collect(),
-            differs,
-            name,
-        }
+        Player { left: out.or_else(|| replaced(&name)), faults, differs, name }
     };
     tables.iter().enumerate().map(player).collect()
-}
-
-fn said_of(fault: &plan::Fault) -> String {
-    fault.message.clone()
 }
 
 impl Desk {
@@ -434,7 +429,7 @@ impl Player {
                     @for other in &shown.others { option value=(by(other)) selected[sent == by(other)] { (words.replace_by(other)) } }
                 },
             }
-            @if self.left.is_none() { @for fault in &self.faults { em.wrong { (words.fault(fault)) } } }
+            @if self.left.is_none() { @for fault in &self.faults { em.wrong { (prose(&words.fault(fault))) } } }
         } }
     }
 }

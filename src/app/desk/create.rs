@@ -395,7 +395,7 @@ fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
             (number(form, "elo1", words.elo_of_h1(), "10", only))
             p.quiet { (words.what_a_test_answers()) }
         } @else { (number(form, "games", words.games_of_encounter(), kind.games(), only)) }
-        @if kind == Kind::Swiss { (number(form, "rounds", words.rounds(), "5", only)) }
+        @if kind == Kind::Swiss { (number(form, "rounds", words.number_of_rounds(), "5", only)) }
         @if kind == Kind::Knockout { (choice(form, "tie", words.level_encounter(), &[("", words.higher_seed_goes_on()), ("more-games", words.more_games_decide())])) }
         @if kind.may_have_final() { (choice(form, "final", words.knock_out_final(), &[
             ("", words.no_final()), ("2", words.final_of_two()), ("4", words.final_of_four()), ("8", words.final_of_eight()),

@@ -37,7 +37,7 @@ pub(crate) fn forecast(words: Language, desk: &Desk, event: Option<&Event>) -> M
         @if let Some((games, minutes)) = games {
             p.big { (words.so_many_games(games)) }
             @if let Some(minutes) = minutes {
-                p { (words.lasts_about(minutes / 60, minutes % 60, PLIES)) }
+                p { (match minutes { 0..60 => words.lasts_minutes(minutes, PLIES), _ => words.lasts_about(minutes / 60, minutes % 60, PLIES) }) }
                 p.quiet { (words.ends_about()) " " (time(journal::now() + i64::try_from(minutes * 60_000).unwrap_or(i64::MAX))) }
             }
         } @else { p.big { (words.stops_by_itself()) } }

@@ -16,7 +16,7 @@ use std::{
     thread,
 };
 use toml_edit::{Array, DocumentMut, Item, Value, value};
-use web::{layout::Page, refusals::Refusal};
+use web::{components::prose, layout::Page, refusals::Refusal};
 use words::{Language, Message};
 
 /// How far works give way to games.
@@ -298,7 +298,7 @@ pub(crate) fn list(Asked { desk, words, .. }: Asked) -> Result<Page, Refusal> {
         h1 { (words.jobs()) }
         @if jobs.is_empty() { p { (words.no_job_yet()) } }
         ul { @for job in jobs.iter().rev() { li {
-            a href=(job.path()) { (job.title.text(words)) } " " span.quiet { (job.stand(words)) }
+            a href=(job.path()) { (prose(job.title.text(words))) } " " span.quiet { (job.stand(words)) }
         } } }
     };
     let page = Page::new(words.jobs(), "/jobs", content);
@@ -312,7 +312,7 @@ pub(crate) fn page(Asked { desk, words, fields, .. }: Asked) -> Result<Page, Ref
     let course = job.course.lock();
     let has_ended = course.ended.is_some();
     let content = html! {
-        h1 { (title) }
+        h1 { (prose(&title)) }
         p role=(if matches!(course.ended, Some(Err(_))) { "alert" } else { "status" }) { (stand) }
         @if let Some(Err(why)) = &course.ended { pre { (words.fault(why)) } }
         @if !has_ended && job.is_wanted() {

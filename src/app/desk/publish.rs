@@ -126,7 +126,7 @@ fn public(words: Language, name: &str, found: &Shown) -> Markup {
         form.order.line method="post" action="/events/public" {
             input type="hidden" name="event" value=(name);
             @if listen.is_empty() {
-                label { span { (words.port()) } input type="number" name="port" value=(PORTS.clone().find(|port| is_free(*port)).unwrap_or(*PORTS.start())) min="1024" max="65535" required; }
+                label { span { (words.port_field()) } input type="number" name="port" value=(PORTS.clone().find(|port| is_free(*port)).unwrap_or(*PORTS.start())) min="1024" max="65535" required; }
                 button name="is" value="on" { (words.open_public_page()) }
             } @else { button name="is" value="off" { (words.close_public_page()) } }
         }

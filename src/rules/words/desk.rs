@@ -115,8 +115,8 @@ messages! {
     files_are_the_truth: "Engines and events are files in this folder; what is changed there by hand shows on these pages. Another folder: `renmei desk FOLDER`." =
         "エンジンと大会は、このフォルダーの中のファイルです。手で書き換えた内容もページに表示されます。別のフォルダーを使うには `renmei desk フォルダー` で開きます。";
     address_of_desk: "Address" = "アドレス";
-    for_this_machine_alone: "The desk is for this machine alone. Pages that others may see are opened by `[http]` in the file of an event." =
-        "デスクはこのマシンでのみ使えます。他の人に見せるページは、大会の設定ファイルの `[http]` で開きます。";
+    for_this_machine_alone: "The desk is for this machine alone. Pages that others may see are opened by “Publish” of an event." =
+        "デスクはこのマシンでのみ使えます。他の人に見せるページは、大会の「結果を公開」で開きます。";
 
     // Orders about events.
     event_begins(name: &str): "`{name}` begins." = "`{name}` を始めます。";
@@ -182,7 +182,7 @@ messages! {
     filter_options: "Filter options" = "オプションを絞り込む";
     choose_file: "Choose…" = "選ぶ…";
     choose_this_folder: "Choose this folder" = "このフォルダーを選ぶ";
-    machine_meter(games: usize, cores: usize): "{games} games on {cores} cores" = "{cores}コアで{games}局進行中";
+    machine_meter(games: usize, cores: usize): "{games} running, {cores} cores" = "{cores}コアで{games}局進行中";
     not_declared: "the engine does not declare it" = "エンジンが宣言していません";
     save: "Save" = "保存";
     saved: "Saved." = "保存しました。";
@@ -222,10 +222,13 @@ messages! {
     one_engine: "One engine" = "エンジン1";
     other_engine: "The other" = "エンジン2";
     summary: "What it will be" = "概要";
-    summary_when_right: "The fields above do not make an event yet." = "まだ大会になっていません。項目を確認してください。";
+    summary_when_right: "These fields do not make an event yet." = "まだ大会になっていません。項目を確認してください。";
     so_many_games(games: u64): "{games} games" = "{games}局";
     lasts_about(hours: u64, minutes: u64, plies: u32): "about {hours} h {minutes} min, if a game has {plies} moves and the players use their time" =
         "約{hours}時間{minutes}分（1局{plies}手で持ち時間を使った場合）";
+    lasts_minutes(minutes: u64, plies: u32): "about {minutes} min, if a game has {plies} moves and the players use their time" =
+        "約{minutes}分（1局{plies}手で持ち時間を使った場合）";
+    number_of_rounds: "Rounds" = "回戦数";
     stops_by_itself: "It stops by itself when the result is clear." = "結果がはっきりした時点で自動的に終わります。";
     precision_to_expect: "Precision to expect" = "見込まれる誤差";
     challenger: "Challenger" = "挑戦者";

@@ -58,7 +58,7 @@ messages! {
     least_plies: "least plies" = "最小手数";
     most_plies: "most plies" = "最大手数";
     first_moves: "first moves" = "初手から";
-    search: "search" = "検索";
+    search: "Search" = "検索";
     for_programs: "for ShogiHome and other programs" = "（ShogiHome などから開けます）";
     pages_of_games: "Pages of games" = "棋譜のページ";
     newer: "‹ newer" = "‹ 新しい";

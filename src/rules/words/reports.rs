@@ -127,7 +127,7 @@ messages! {
     more: "more" = "続き";
     key_start: "start (Home)" = "開始局面（Home）";
     key_back: "a ply back (←)" = "一手戻る（←）";
-    play: "play" = "再生";
+    play: "Play" = "再生";
     key_play: "play (space)" = "再生・停止（space）";
     key_on: "a ply on (→)" = "一手進む（→）";
     key_end: "end (End)" = "最終手（End）";

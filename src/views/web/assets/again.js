@@ -13,6 +13,7 @@ async function again(seconds) {
     if (answer?.ok) {
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       main.replaceWith(page.querySelector('main'));
+      document.querySelector('.meter')?.replaceWith(page.querySelector('.meter') ?? '');
       document.dispatchEvent(new Event('again'));
       document.querySelectorAll(`main :is(${reachable})`)[at]?.focus();
       seconds = Number(page.documentElement.dataset.again);

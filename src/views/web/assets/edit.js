@@ -66,7 +66,7 @@ function begin() {
     const row = put(tools, "div", "buttons");
     for (const kind of `K${SHOWN}`) {
       const piece = color ? kind.toLowerCase() : kind;
-      const made = button(row, `${"☗☖"[color]}${KANJI[kind]}`, () => { edited.from = edited.from?.piece === piece ? null : { piece }; });
+      const made = button(row, `${"☗☖"[color]}${piece === "K" ? "玉" : KANJI[kind]}`, () => { edited.from = edited.from?.piece === piece ? null : { piece }; });
       made.dataset.piece = piece;
     }
   }

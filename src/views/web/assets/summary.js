@@ -9,7 +9,9 @@ async function tell() {
   const answer = await fetch(place.dataset.from, { method: "POST", body: new URLSearchParams(new FormData(form)) }).catch(() => null);
   const words = answer?.ok ? await answer.text() : null;
   // A later change has a later answer.
-  if (words !== null && mine === asked) place.innerHTML = words;
+  if (words === null || mine !== asked) return;
+  place.innerHTML = words;
+  document.dispatchEvent(new Event("again"));
 }
 
 tell();

@@ -60,7 +60,7 @@ function show(ply) {
 function showThought(ply) {
   byId("thought").replaceChildren();
   if (!ply) return;
-  const facts = [ply.depth === null ? "" : `depth ${ply.depth}`, labelled(ply.score)].filter(Boolean);
+  const facts = [ply.depth === null ? "" : `${say("depth", "深さ")} ${ply.depth}`, labelled(ply.score)].filter(Boolean);
   for (const words of [...facts.map((fact) => `${fact} ·`), ...lineWords(ply, view.letters)]) {
     put(byId("thought"), "span", "", words);
     byId("thought").append(" ");
@@ -97,7 +97,7 @@ function drawGraph({ plies, names, judged, scales }) {
     draw("text", { x: GRAPH.left - 5, y: y + 3 }, svg, `${cp > 0 ? "+" : ""}${cp}`.replace("-", "−"));
   }
   const longest = Math.max(1, ...plies.map((ply) => ply.time ?? 0));
-  const wide = Math.max(0.8, (0.7 * (GRAPH.right - GRAPH.left)) / Math.max(1, plies.length));
+  const wide = Math.min(12, Math.max(0.8, (0.7 * (GRAPH.right - GRAPH.left)) / Math.max(1, plies.length)));
   ["black", "white"].forEach((name, color) => {
     const group = draw("g", { class: name }, svg), points = [];
     plies.forEach((ply, at) => {
@@ -134,13 +134,13 @@ function scrub(event) {
 function stop() {
   clearInterval(view.timer);
   view.timer = null;
-  byId("play").textContent = say("play", "再生");
+  byId("play").textContent = say("Play", "再生");
 }
 
 function play() {
   if (view.timer) return stop();
   if (view.ply === view.open.plies.length) show(0);
-  byId("play").textContent = say("stop", "停止");
+  byId("play").textContent = say("Stop", "停止");
   view.timer = setInterval(() => {
     show(view.ply + 1);
     if (view.ply === view.open.plies.length) stop();
