@@ -100,7 +100,7 @@ fn frame(bencher: divan::Bencher<'_, '_>, name: &str) {
     let screen = Screen::ALL
         .iter()
         .copied()
-        .find(|screen| screen.name(dashboard::Language::English) == name)
+        .find(|screen| screen.keys_and_name(dashboard::Language::English).1 == name)
         .unwrap_or_default();
     let ui = Ui { screen, game: Some(GameId(OVER)), ..Ui::default() };
     let area = Rect { x: 0, y: 0, width: 200, height: 60 };

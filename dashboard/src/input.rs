@@ -30,26 +30,28 @@ pub enum Screen {
 }
 
 impl Screen {
-    /// The screens of every event, in the order of their keys; an event on many machines has one more.
-    pub const ALL: &[Self] = match <Self as strum::VariantArray>::VARIANTS {
-        [every @ .., Self::Machines] => every,
-        every => every,
-    };
+    /// All screens, in the order of the last line.
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    /// The name of the screen.
-    pub fn name(self, words: Language) -> &'static str {
+    /// The keys that open the screen, the one of the last line first, and its name.
+    pub fn keys_and_name(self, words: Language) -> (&'static str, &'static str) {
         match self {
-            Self::Event => words.pick("event", "大会"),
-            Self::Games => words.pick("boards", "盤面"),
-            Self::Game => words.pick("game", "対局"),
-            Self::Played => words.pick("played", "棋譜"),
-            Self::Table => words.pick("table", "対戦表"),
-            Self::Ratings => words.pick("elo", "Elo"),
-            Self::Engines => words.pick("engines", "時間"),
-            Self::Openings => words.pick("openings", "開始局面"),
-            Self::Log => words.pick("log", "ログ"),
-            Self::Machines => words.pick("machines", "マシン"),
+            Self::Event => ("1", words.pick("event", "大会")),
+            Self::Games => ("2", words.pick("boards", "盤面")),
+            Self::Game => ("3", words.pick("game", "対局")),
+            Self::Played => ("4", words.pick("played", "棋譜")),
+            Self::Table => ("5t", words.pick("table", "対戦表")),
+            Self::Ratings => ("6r", words.pick("elo", "Elo")),
+            Self::Engines => ("7e", words.pick("engines", "時間")),
+            Self::Openings => ("8o", words.pick("openings", "開始局面")),
+            Self::Log => ("9L", words.pick("log", "ログ")),
+            Self::Machines => ("m", words.pick("machines", "マシン")),
         }
+    }
+
+    /// The screens of an event; that of machines only where there are some.
+    pub fn of_event(on_machines: bool) -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(move |screen| on_machines || *screen != Self::Machines)
     }
 }
 
@@ -163,14 +165,10 @@ fn letter_key(letter: char) -> Option<Action> {
         'V' => Action::Variation(-1),
         'w' => Action::Save(Form::Csa),
         'W' => Action::Save(Form::Kif),
-        '1'..='9' => Action::Show(Screen::ALL[usize::from(letter as u8 - b'1')]),
-        'o' => Action::Show(Screen::Openings),
-        'e' => Action::Show(Screen::Engines),
-        't' => Action::Show(Screen::Table),
-        'r' => Action::Show(Screen::Ratings),
-        'L' => Action::Show(Screen::Log),
-        'm' => Action::Show(Screen::Machines),
-        _ => return None,
+        key => {
+            let opens = |screen: &&Screen| screen.keys_and_name(Language::English).0.contains(key);
+            Action::Show(*Screen::ALL.iter().find(opens)?)
+        }
     })
 }
 
@@ -263,10 +261,17 @@ mod tests {
     }
 
     #[test]
-    fn every_digit_in_the_help_opens_a_screen() {
-        for (at, screen) in Screen::ALL.iter().copied().enumerate() {
-            let digit = char::from(b'1' + at as u8);
-            assert_eq!(press(KeyCode::Char(digit), false), Some(Action::Show(screen)));
+    fn every_key_of_a_screen_opens_it_and_is_in_the_help_as_every_digit_is() {
+        let in_help =
+            |key: char| KEYS.iter().any(|(keys, _)| keys.split(' ').any(|one| one == format!("{key}")));
+        for screen in Screen::ALL.iter().copied() {
+            let (keys, _) = screen.keys_and_name(Language::English);
+            assert!(!keys.is_empty(), "the last line has a key of {screen:?}");
+            for key in keys.chars() {
+                assert_eq!(press(KeyCode::Char(key), false), Some(Action::Show(screen)), "{key}");
+                assert!(key.is_ascii_digit() || in_help(key), "{key} is not in the help");
+            }
         }
+        assert!(('1'..='9').all(|digit| press(KeyCode::Char(digit), false).is_some()));
     }
 }

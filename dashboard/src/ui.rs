@@ -124,8 +124,9 @@ impl Ui {
             Action::Redraw => return Some(Wish::Redraw),
             Action::Show(screen) => self.show(screen, state),
             Action::Turn(by) => {
-                let at = Screen::ALL.iter().position(|&screen| screen == self.screen).unwrap_or(0);
-                self.show(Screen::ALL[moved(at, by, Screen::ALL.len(), true)], state);
+                let all: Vec<Screen> = Screen::of_event(!state.machines.is_empty()).collect();
+                let at = all.iter().position(|&screen| screen == self.screen).unwrap_or(0);
+                self.show(all[moved(at, by, all.len(), true)], state);
             }
             Action::Help => self.help = true,
             Action::Pause => self.paused = !self.paused,

@@ -113,11 +113,11 @@ fn footer(ui: &Ui, on_machines: bool, area: Rect, paint: &mut Paint<'_>) {
     }
     let roomy = area.width >= 104;
     let mut x = area.x + u16::from(roomy);
-    let keyed = Screen::ALL.iter().copied().zip('1'..='9');
-    for (screen, key) in keyed.chain(on_machines.then_some((Screen::Machines, 'm'))) {
+    for screen in Screen::of_event(on_machines) {
         let role = if screen == ui.screen { Role::Chosen } else { Role::Quiet };
         let gap = if roomy { " " } else { "" };
-        let label = format!("{gap}{key} {} ", screen.name(paint.words));
+        let (keys, name) = screen.keys_and_name(paint.words);
+        let label = format!("{gap}{keys:.1} {name} ");
         x += paint.text(x, area.y, (area.x + area.width).saturating_sub(x), &label, role);
     }
     let help = paint.words.pick("? help", "? 一覧");

@@ -6,7 +6,8 @@ use std::fmt;
 /// A command of the extended mode. Its word is the name of the variant in capitals, unless it says another: a command cannot
 /// be without one, and `read` takes every word.
 #[derive(Clone, Debug, PartialEq, Eq, strum::EnumDiscriminants)]
-#[strum_discriminants(name(Verb), vis(), derive(strum::EnumString), strum(serialize_all = "UPPERCASE"))]
+#[strum_discriminants(name(Verb), vis(), derive(strum::EnumString, strum::IntoStaticStr))]
+#[strum_discriminants(strum(serialize_all = "UPPERCASE"))]
 pub enum Command {
     /// `%%HELP`.
     Help,
@@ -146,13 +147,12 @@ fn number(word: &str) -> Option<i64> {
 
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = || <&str>::from(Verb::from(self));
         match self {
-            Self::Help => f.write_str("%%HELP"),
-            Self::Version => f.write_str("%%VERSION"),
-            Self::Who => f.write_str("%%WHO"),
-            Self::List => f.write_str("%%LIST"),
-            Self::Rating => f.write_str("%%RATING"),
-            Self::Show(game) => write!(f, "%%SHOW {game}"),
+            Self::Help | Self::Version | Self::Who | Self::List | Self::Rating => write!(f, "%%{}", word()),
+            Self::Show(name) | Self::DeleteBuoy(name) | Self::GetBuoyCount(name) => {
+                write!(f, "%%{} {name}", word())
+            }
             Self::Monitor { game, moves_only, on } => {
                 let (which, on) = (if *moves_only { "2" } else { "" }, if *on { "ON" } else { "OFF" });
                 write!(f, "%%MONITOR{which}{on} {game}")
@@ -169,8 +169,6 @@ impl fmt::Display for Command {
                 write!(f, "%%SETBUOY {game} {moves}")?;
                 more(f, count.as_ref())
             }
-            Self::DeleteBuoy(game) => write!(f, "%%DELETEBUOY {game}"),
-            Self::GetBuoyCount(game) => write!(f, "%%GETBUOYCOUNT {game}"),
             Self::Fork { game, buoy, plies } => {
                 write!(f, "%%FORK {game}")?;
                 more(f, buoy.as_ref())?;
