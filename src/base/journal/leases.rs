@@ -168,8 +168,8 @@ impl Store {
         })
     }
 
-    /// The leases of an event that are not committed and were the last ones issued for all of their games, in the order
-    /// in which they were issued.
+    /// The leases of an event that are not committed, without those of which a later one that is not committed either has a
+    /// game, in the order in which they were issued. Games of one may be over: by a lease that is committed.
     ///
     /// # Errors
     /// When the database cannot be read.

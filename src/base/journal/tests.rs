@@ -1,5 +1,6 @@
 //! Tests of the journal on real files: round trips, crashes, and queries over the documented views.
 
+mod beside;
 mod defence;
 mod durability;
 mod opening;

@@ -326,6 +326,23 @@ mod tests {
         assert_eq!(duration(&text(Duration::from_micros(100_020))), Ok(Duration::from_micros(100_020)));
     }
 
+    /// Of every size, from microseconds to months.
+    #[test]
+    fn every_duration_reads_back_as_it_is_written() {
+        for number in 0..3000 {
+            let micros = referee::rating::mix::mix(number) % 10_u64.pow(1 + (number % 13) as u32);
+            let (time, written) = (Duration::from_micros(micros), text(Duration::from_micros(micros)));
+            assert_eq!(duration(&written), Ok(time), "{written}");
+            let numbers = written.split(|c: char| c.is_alphabetic()).filter(|number| !number.is_empty());
+            let of_hours = written.contains('h');
+            for number in numbers.skip(of_hours.into()) {
+                assert!(number.parse::<f64>().unwrap() < 1000.0, "{written}");
+            }
+        }
+        assert_eq!((duration("8760h"), text(ms(59_999))), (Ok(ms(31_536_000_000)), "59s999ms".to_owned()));
+        assert_eq!(duration("8760h1ms"), Err(TimeTextError::TooLong("8760h1ms".to_owned())));
+    }
+
     #[test]
     fn time_controls_read_as_people_write_them() {
         let none = TimeControl::default();
@@ -341,6 +358,9 @@ mod tests {
             ("nodes 1000", TimeControl { nodes: Some(1000), ..none }),
             ("nodes 20k depth 9", TimeControl { nodes: Some(20_000), depth: Some(9), ..none }),
             ("nodes 4000 jitter 3%", TimeControl { nodes: Some(4000), jitter: 3, ..none }),
+            ("nodes 4M jitter 50%", TimeControl { nodes: Some(4_000_000), jitter: 50, ..none }),
+            ("nodes 1_000 jitter 1%", TimeControl { nodes: Some(1000), jitter: 1, ..none }),
+            (".5m+.5s", TimeControl { main: ms(30_000), increment: ms(500), ..none }),
             ("nodes 1,000,000", TimeControl { nodes: Some(1_000_000), ..none }),
             ("depth 6", TimeControl { depth: Some(6), ..none }),
         ];
@@ -358,6 +378,7 @@ mod tests {
             ("1m+1s increment 2s", "`increment` is given twice"),
             ("nodes 0", "`0` is not a number above 0"),
             ("nodes 9 jitter 3", "`3` is not between `1%` and `50%`"),
+            ("nodes 9 jitter 0%", "`0%` is not between `1%` and `50%`"),
             ("nodes 9 jitter 51%", "`51%` is not between `1%` and `50%`"),
             ("depth 1.5", "`1.5` is not a number above 0"),
             ("5m+10", "`10` has no unit; did you mean `10s` or `10ms`?"),

@@ -306,3 +306,7 @@ impl Bench<'_> {
         (outcome, words.collect::<Vec<_>>().join("; "))
     }
 }
+
+#[cfg(test)]
+#[path = "arbitration_tests.rs"]
+mod tests;

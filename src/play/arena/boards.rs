@@ -63,3 +63,43 @@ impl LiveBoards {
         read(&self.boards.lock())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::{
+        entry::{GameStarted, PlayerId},
+        opening::EVEN,
+        pairing::Pairing,
+    };
+
+    #[test]
+    fn boards_are_asked_for_when_somebody_looks_on_and_each_change_is_news_once() {
+        rsshogi::board::init();
+        let (boards, mut seen) = (LiveBoards::default(), 0);
+        assert_eq!(boards.wanted(), 0);
+        boards.watch();
+        assert_eq!(boards.wanted(), MAX_BOARDS);
+        assert!(!boards.has_news(&mut seen));
+        let (game, black, white) = (GameId(1), PlayerId(0), PlayerId(1));
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let (start, opening) = (EVEN.to_owned(), String::new());
+        let started = GameStarted { game, pairing, start, opening, times: None };
+        let changes: [(&dyn Fn(), bool); 5] = [
+            (&|| boards.begin(RunningGame::new(&started, Default::default(), 0)), true),
+            (&|| boards.extend(game, |board| board.plies.is_empty()), true),
+            (&|| boards.extend(game, |_| false), false),
+            (&|| boards.extend(GameId(2), |_| true), false),
+            (&|| boards.end(game), true),
+        ];
+        let counts: Vec<usize> = changes
+            .iter()
+            .map(|(change, is_news)| {
+                change();
+                assert_eq!([(); 2].map(|()| boards.has_news(&mut seen)), [*is_news, false]);
+                boards.read(BTreeMap::len)
+            })
+            .collect();
+        assert_eq!(counts, [1, 1, 1, 1, 0]);
+    }
+}

@@ -834,3 +834,7 @@ mod tests {
         assert!(again.contains("operation 4 took back operation 3"), "{again}");
     }
 }
+
+#[cfg(test)]
+#[path = "operations/desk_tests.rs"]
+mod desk_tests;

@@ -69,4 +69,18 @@ mod tests {
         watchdog.calm();
         assert_eq!(watchdog.stalled(at(4000)), None, "a game has begun meanwhile");
     }
+
+    #[test]
+    fn a_look_is_taken_once_a_second_and_reports_come_an_hour_apart_at_most() {
+        let begun = Instant::now();
+        let at = |ms: u64| begun + Duration::from_millis(ms);
+        let mut watchdog = Watchdog::default();
+        assert_eq!(
+            [0, 500, 999, 1000, 1999, 2000].map(|ms| watchdog.is_time(at(ms))),
+            [true, false, false, true, false, true]
+        );
+        let due: Vec<u64> = (0..400).filter(|minutes| watchdog.is_due(at(minutes * 60_000))).collect();
+        assert_eq!(due[..8], [0, 1, 3, 7, 15, 31, 63, 123]);
+        assert!(due[8..].iter().zip(&due[7..]).all(|(next, before)| next - before == 60));
+    }
 }

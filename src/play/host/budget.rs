@@ -101,9 +101,25 @@ mod tests {
         assert!(modest.wait(&total, now) > Duration::ZERO);
     }
 
+    #[tokio::test]
+    async fn the_connections_of_an_address_have_four_budgets_together_and_a_log_is_not_filled_by_one() {
+        let limits = Limits { lines_per_second: 10, kept_mb_per_hour: 3, ..Limits::default() };
+        let (budget, now) = (AddressBudget::new(&limits), Instant::now());
+        let total = SharedBucket::from(Bucket::new(1000));
+        let count = |may: &dyn Fn() -> bool| (0..1000).filter(|_| may()).count();
+        let spent = count(&|| {
+            let is_free = budget.wait(&total, now).is_zero();
+            budget.spend(&total, u32::from(is_free), now);
+            is_free
+        });
+        assert_eq!(spent, 40);
+        assert_eq!([count(&|| budget.may_log(now)), count(&|| budget.may_visit(now))], [60, 60]);
+        assert!(budget.kept.take(3 << 20, now) && !budget.kept.take(1, now));
+    }
+
     #[test]
     fn long_answers_cost_more_than_short_ones() {
-        assert_eq!((of_answer(100), of_answer(400 * 1024)), (0, 50));
-        assert_eq!((of_chat(2), of_chat(4096)), (0, 256));
+        assert_eq!([8191, 8192, 400 * 1024].map(of_answer), [0, 1, 50]);
+        assert_eq!([15, 16, 4096].map(of_chat), [0, 1, 256]);
     }
 }

@@ -314,4 +314,71 @@ mod tests {
         let sent_away = tokio::time::timeout(Duration::ZERO, alone.place.gives_way()).await;
         assert!(sent_away.is_err(), "it keeps its place");
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_knows_since_when_it_is_idle_and_how_far_its_client_is() {
+        let (places, limits) = (Arc::new(Places::default()), limits(4));
+        let taken = enter(&places, "::ffff:10.0.0.1", &limits).unwrap();
+        let (opened, place) = (Instant::now(), &taken.place);
+        assert_eq!((place.idle_since(), place.round_trip()), (opened, None));
+        assert_eq!(
+            (place.standing(), place.address.to_string()),
+            (Standing::Stranger, "10.0.0.1".to_owned())
+        );
+        tokio::time::advance(Duration::from_millis(1500)).await;
+        place.is_active(Instant::now());
+        place.set_round_trip(Duration::from_micros(1));
+        assert_eq!(place.idle_since(), opened + Duration::from_millis(1500));
+        assert_eq!(place.round_trip(), Some(Duration::from_micros(1)));
+        let standings = [Standing::Stranger, Standing::Idle, Standing::Waiting, Standing::Playing];
+        for standing in standings {
+            place.set_standing(standing);
+            assert_eq!(place.standing(), standing);
+        }
+    }
+
+    #[tokio::test]
+    async fn of_a_crowd_the_idlest_gives_way_first_and_an_address_has_no_more_than_its_share() {
+        let (places, mut limits) = (Arc::new(Places::default()), limits(3));
+        let crowd: Vec<_> = (0..3).filter_map(|_| enter(&places, "10.0.0.1", &limits)).collect();
+        let now = Instant::now();
+        for (taken, after) in crowd.iter().zip([2, 1, 3]) {
+            taken.place.set_standing(Standing::Idle);
+            taken.place.is_active(now + Duration::from_secs(after));
+        }
+        let _other = enter(&places, "10.0.0.2", &limits).unwrap();
+        crowd[1].place.gives_way().await;
+        limits.connections_per_address = 2;
+        let full = Places::enter(&places, "10.0.0.1".parse().unwrap(), &limits).unwrap_err();
+        assert_eq!(full, Full::Address(2));
+        limits.connections_per_address = 3;
+        assert!(enter(&places, "10.0.0.1", &limits).is_some(), "who gave way has no place any more");
+    }
+
+    #[tokio::test]
+    async fn of_every_sixteen_places_one_more_is_kept_and_four_at_least() {
+        for (connections, kept) in [(1, 4), (64, 4), (80, 5)] {
+            let (places, limits) = (Arc::new(Places::default()), limits(connections));
+            let mut held = vec![];
+            while let Some(taken) = enter(&places, &format!("10.0.{}.1", held.len()), &limits) {
+                taken.place.set_standing(Standing::Playing);
+                held.push(taken);
+            }
+            assert_eq!(held.len(), connections + kept);
+            assert_eq!(held.iter().filter(|taken| taken.place.reserved).count(), kept);
+            let full = Places::enter(&places, "10.1.0.1".parse().unwrap(), &limits).unwrap_err();
+            assert_eq!(full, Full::Host(connections));
+        }
+    }
+
+    #[tokio::test]
+    async fn budgets_of_addresses_without_a_connection_are_remembered_up_to_a_bound() {
+        let (places, limits) = (Arc::new(Places::default()), Limits::default());
+        let pass =
+            |n: usize| drop(enter(&places, &format!("10.{}.{}.1", n / 250, n % 250), &limits).unwrap());
+        (0..=ABSENT).for_each(pass);
+        assert_eq!(places.0.lock().origins.len(), ABSENT + 1);
+        pass(ABSENT + 1);
+        assert_eq!(places.0.lock().origins.len(), 1);
+    }
 }

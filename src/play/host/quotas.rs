@@ -201,4 +201,33 @@ mod tests {
         admit(&mut quotas, &asker("known", "10.0.0.1"), false, now).unwrap();
         admit(&mut quotas, &asker("c", "10.0.0.2"), true, now).unwrap();
     }
+
+    #[test]
+    fn a_host_without_a_limit_of_games_lets_everybody_begin_as_many_as_it_likes() {
+        let limits = Limits { games_per_hour: 0, names_per_hour: Some(0), ..Limits::default() };
+        let (mut quotas, now) = (Quotas::new(limits), Instant::now());
+        let a = asker("a", "10.0.0.1");
+        for game in 0..50 {
+            admit(&mut quotas, &asker(&format!("n{game}"), "10.0.0.1"), true, now).unwrap();
+            admit(&mut quotas, &a, false, now).unwrap();
+            quotas.begun(GameId(game), [(&a.0, a.1), (&a.0, a.1)], now);
+            quotas.ended(GameId(game));
+        }
+    }
+
+    #[test]
+    fn newcomers_of_the_last_hour_are_remembered_and_of_a_crowd_those_before_are_forgotten() {
+        let limits = Limits { names_per_hour: Some(1), ..Limits::default() };
+        let (mut quotas, now) = (Quotas::new(limits), Instant::now());
+        let crowd: Vec<_> =
+            (0..=KEPT).map(|n| asker(&format!("n{n}"), &format!("10.{}.{}.1", n / 250, n % 250))).collect();
+        for newcomer in &crowd[..KEPT] {
+            admit(&mut quotas, newcomer, true, now).unwrap();
+        }
+        admit(&mut quotas, &crowd[0], true, now).unwrap();
+        assert_eq!(quotas.newcomers.len(), KEPT);
+        let later = now + HOUR;
+        admit(&mut quotas, &crowd[KEPT], true, later).unwrap();
+        assert_eq!(quotas.newcomers.len(), 1, "all others came an hour ago");
+    }
 }

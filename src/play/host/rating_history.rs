@@ -187,12 +187,146 @@ impl PlayedGames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::{WinBy, pairing::Pairing};
+    use referee::{
+        AbortBy, DrawBy, WinBy,
+        operation::{NamedGame, Operation},
+        pairing::Pairing,
+        rating::mix::mix,
+    };
+    use std::collections::BTreeMap;
+
+    fn pairing(round: u32, [black, white]: [u32; 2]) -> Pairing {
+        let (black, white) = (PlayerId(black), PlayerId(white));
+        Pairing { stage: 0, index: 0, attempt: 0, round, pair: 0, opening: 0, black, white }
+    }
+
+    fn any_outcome(draw: u64) -> Outcome {
+        match draw {
+            0 => Outcome::Draw { by: DrawBy::MaxMoves },
+            1 => Outcome::Aborted { by: AbortBy::Annulled },
+            odd if odd % 2 == 1 => Outcome::loss(Color::Black, WinBy::Mate),
+            _ => Outcome::loss(Color::White, WinBy::Mate),
+        }
+    }
+
+    /// The players of a league by their games, byes and rulings, against plain counts over the whole list of them.
+    #[test]
+    fn a_player_brings_to_a_round_what_its_games_byes_and_rulings_come_to() {
+        for seed in 0..60_u64 {
+            let mut state = mix(seed);
+            let mut draw = |of: u64| {
+                state = mix(state);
+                state % of
+            };
+            let history = RatingHistory::default();
+            // What each player met, a bye being nothing; and what each game came to.
+            let mut met: Vec<Vec<Option<(usize, i32)>>> = vec![vec![]; 4];
+            let mut results: BTreeMap<u64, (i64, Pairing, Outcome)> = BTreeMap::new();
+            let (mut last_round, mut changes) = (0, 0);
+            for at in 1..50_i64 {
+                let (number, round) = (at.unsigned_abs(), 1 + draw(9) as u32);
+                let ruled = draw(number);
+                let entry = match (draw(5), results.get(&ruled).copied()) {
+                    (0, _) => {
+                        let player = draw(4) as usize;
+                        met[player].push(None);
+                        last_round = round.max(last_round);
+                        Entry::Bye { stage: 0, round, player: PlayerId::at(player), half_points: 2 }
+                    }
+                    (1, Some((then, pairing, was))) => {
+                        let game = GameId(ruled);
+                        let (black, white) = Default::default();
+                        // A game that did not count has no place among the others: it has the time of the ruling.
+                        let then = if was.counts() { then } else { at };
+                        let named = NamedGame { game, black, white, round };
+                        let outcome = any_outcome(draw(6));
+                        let action = if draw(3) == 0 {
+                            results.remove(&ruled);
+                            Action::Replayed { game: named, pairing, was }
+                        } else {
+                            results.insert(ruled, (then, pairing, outcome));
+                            Action::Ruled { game: named, pairing, was: Some(was), outcome }
+                        };
+                        changes +=
+                            1 + usize::from(action.correction().unwrap().3.is_some_and(Outcome::counts));
+                        let (by, reason) = Default::default();
+                        Entry::Operator(Box::new(Operation { number, by, reason, undoes: None, action }))
+                    }
+                    _ => {
+                        let black = draw(4) as usize;
+                        let white = (black + 1 + draw(3) as usize) % 4;
+                        let (pairing, game) = (pairing(round, [black as u32, white as u32]), GameId(number));
+                        let (start, opening) = Default::default();
+                        let started = GameStarted { game, pairing, start, opening, times: None };
+                        history.fold(&Stamped { at, entry: Entry::GameStarted(started) });
+                        met[black].push(Some((white, 1)));
+                        met[white].push(Some((black, -1)));
+                        last_round = round.max(last_round);
+                        let outcome = any_outcome(draw(6));
+                        changes += usize::from(outcome.counts());
+                        results.insert(number, (at, pairing, outcome));
+                        Entry::GameEnded(GameEnded::new(game, pairing, outcome, 80))
+                    }
+                };
+                history.fold(&Stamped { at, entry });
+            }
+            let counted = || results.iter().filter(|(_, (_, _, outcome))| outcome.counts());
+            let played = history.read();
+            assert_eq!((played.round, played.changes), (last_round, changes), "seed {seed}");
+            let games: Vec<_> =
+                played.games.iter().map(|it| (it.game.0, it.at, it.players, it.half_points)).collect();
+            let mut expected: Vec<_> = counted()
+                .map(|(game, (at, pairing, outcome))| {
+                    (*game, *at, [pairing.black, pairing.white], outcome.black_half_points().unwrap())
+                })
+                .collect();
+            expected.sort_by_key(|game| game.1);
+            assert_eq!(games, expected, "seed {seed}");
+            for (player, met) in met.iter().enumerate() {
+                let colors: Vec<(usize, i32)> = met.iter().flatten().copied().collect();
+                let last = colors.last().map_or(0, |last| last.1);
+                let points = counted().flat_map(|(_, (_, pairing, outcome))| {
+                    [(pairing.black, Color::Black), (pairing.white, Color::White)]
+                        .into_iter()
+                        .filter(|(own, _)| own.index() == player)
+                        .map(|(_, color)| u32::from(outcome.half_points(color).unwrap()))
+                });
+                let expected = Seeker {
+                    rating: 1500.0,
+                    half_points: points.sum(),
+                    balance: colors.iter().map(|(_, color)| color).sum(),
+                    streak: (last, colors.iter().rev().take_while(|it| it.1 == last).count() as u32),
+                    byes: met.iter().filter(|met| met.is_none()).count() as u32,
+                    bye_last: met.last().is_some_and(Option::is_none),
+                    last_opponent: colors.last().map(|last| last.0),
+                    number: player,
+                    human: false,
+                };
+                assert_eq!(played.seeker(PlayerId::at(player), 1500.0), expected, "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_game_that_was_left_after_thirty_plies_is_rated_and_a_rating_is_brought_to_a_round() {
+        let mut games = PlayedGames::default();
+        for plies in [30, 31] {
+            let left = Outcome::loss(Color::White, WinBy::Disconnection);
+            games.ended(1, &GameEnded::new(GameId(1), pairing(1, [0, 1]), left, plies));
+        }
+        assert_eq!(games.games.iter().map(|game| game.abandoned).collect::<Vec<_>>(), [true, false]);
+        games.rates.insert(PlayerId(0), Rate { rate: 1234.0, error: Some(7.0), games: 2, at: 1 });
+        assert_eq!([0, 1].map(|player| games.seeker(PlayerId(player), 1500.0).rating), [1234.0, 1500.0]);
+        let history = RatingHistory(Arc::new((Mutex::new(games), Condvar::new())));
+        let rating = Estimate::Measured { value: 1234.0, error: Some(7.0) };
+        assert_eq!(history.scale().ratings, [(PlayerId(0), rating)].into());
+        history.close();
+        assert!(history.more_than(99).2, "a closed league waits for no further game");
+    }
 
     #[test]
     fn a_player_who_left_or_never_came_is_not_rated_for_it() {
-        let (black, white) = (PlayerId(0), PlayerId(1));
-        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let pairing = pairing(1, [0, 1]);
         for &by in WinBy::ALL {
             let mut games = PlayedGames::default();
             games.ended(1, &GameEnded::new(GameId(1), pairing, Outcome::loss(Color::White, by), 3));

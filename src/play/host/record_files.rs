@@ -314,6 +314,70 @@ mod tests {
     }
 
     #[test]
+    fn every_ending_has_the_words_of_shogi_server() {
+        use WinBy::*;
+        let won = |by| words(Outcome::loss(Color::White, by));
+        let illegal =
+            [Foul::Uchifuzume, Foul::KingLeftInCheck, Foul::Nifu].map(|foul| won(IllegalMove(foul)).1);
+        assert_eq!(illegal, ["uchifuzume", "oute_kaihimore", "illegal move"]);
+        assert_eq!(
+            [Mate, Time, Declaration, IllegalDeclaration, PerpetualCheck, Disconnection, IllegalAction]
+                .map(won),
+            [
+                ("", "toryo"),
+                ("%TIME_UP\n", "time up"),
+                ("%KACHI\n", "kachi"),
+                ("%KACHI\n", "illegal kachi"),
+                ("", "oute_sennichite"),
+                ("%TORYO\n", "abnormal"),
+                ("", "abnormal")
+            ]
+        );
+        let drawn = [DrawBy::Sennichite, DrawBy::MaxMoves, DrawBy::Impasse, DrawBy::Ruling];
+        assert_eq!(
+            drawn.map(|by| words(Outcome::Draw { by })),
+            [("%SENNICHITE\n", "sennichite"), ("", "max_moves"), ("", "kachi"), ("", "abnormal")]
+        );
+        let ended = [AbortBy::Stopped, AbortBy::Missing, AbortBy::Annulled];
+        assert_eq!(
+            ended.map(|by| words(Outcome::Aborted { by })),
+            [("%CHUDAN\n", "abnormal"), ("", "abnormal"), ("", "abnormal")]
+        );
+        let ids = ["kawa+trip".to_owned(), "mori".to_owned()];
+        let level = summary(Outcome::Draw { by: DrawBy::Sennichite }, &ids);
+        assert_eq!(level, "'summary:sennichite:kawa draw:mori draw\n");
+    }
+
+    #[test]
+    fn a_comment_has_the_score_from_blacks_side_and_moves_in_csa_alone() {
+        let comment = |color, score, pv: Option<&str>| {
+            let pv = pv.map(str::to_owned);
+            let zero = std::time::Duration::ZERO;
+            let thought = referee::entry::Thought { score, pv, ..Default::default() };
+            let (mv, thought) = (rsshogi::types::Move::from_usi("7g7f").unwrap(), Some(Box::new(thought)));
+            let game = GameId(1);
+            super::comment(&Moved {
+                game,
+                ply: 1,
+                color,
+                mv,
+                charged: zero,
+                elapsed: zero,
+                left: zero,
+                thought,
+            })
+        };
+        let said = |text: &str| Some(text.to_owned());
+        use Score::{Cp, Mate};
+        assert_eq!(comment(Color::Black, Some(Cp(31)), Some("+7776FU -3334FU")), said("31 +7776FU -3334FU"));
+        assert_eq!(comment(Color::White, Some(Cp(31)), Some("7g7f 3c3d")), said("-31"));
+        assert_eq!(comment(Color::Black, Some(Mate(5)), None), said("100000"));
+        assert_eq!(comment(Color::White, Some(Mate(-5)), Some("-3334FU")), said("100000 -3334FU"));
+        assert_eq!(comment(Color::Black, Some(Mate(0)), None), said("-100000"));
+        assert_eq!(comment(Color::Black, None, Some("+7776FU")), None);
+    }
+
+    #[test]
     fn no_game_is_filed_outside_its_directory() {
         for (name, told) in [
             ("cup+t-600-10+a+b+20261121000000", "cup+t-600-10+a+b+20261121000000"),

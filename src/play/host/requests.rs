@@ -189,4 +189,30 @@ mod tests {
         assert_eq!(logged("kuma:SECRET"), "kuma...");
         assert_eq!(logged("Kuma_v1.2-a@b"), "Kuma_v1.2-a@b");
     }
+
+    #[test]
+    fn a_login_is_known_by_its_secret_and_its_refusal_is_a_line_that_its_client_skips() {
+        let request = |password: &str, extended, trip: Option<&str>| LoginRequest {
+            name: "kuma".to_owned(),
+            password: password.to_owned(),
+            extended,
+            trip: trip.map(str::to_owned),
+            returning_only: false,
+        };
+        let marks = [
+            request("t-600-10,word", false, None),
+            request("t-600-10,word", true, None),
+            request("t-600-10,word", false, Some("trip")),
+            request("t-600-10", false, Some("trip")),
+        ]
+        .map(|request| request.mark());
+        let expected = [Some("word"), Some("t-600-10,word"), Some("trip"), None];
+        assert_eq!(marks, expected.map(|mark| mark.map(str::to_owned)));
+        let refusal = |extended| Refusal::because(&request("x", extended, None), "it is full");
+        assert_eq!(refusal(true).lines, "LOGIN:incorrect\nit is full\n");
+        assert_eq!(refusal(false).lines, "LOGIN:incorrect\n##[ERROR] it is full\n");
+        assert!(!refusal(true).again && Refusal::new("", true).again);
+        assert_eq!(clipped(&"x".repeat(CLIPPED)).len(), CLIPPED);
+        assert!(clipped(&"x".repeat(2 * CLIPPED)).len() < CLIPPED + 10);
+    }
 }

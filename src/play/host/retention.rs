@@ -66,3 +66,18 @@ fn round(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_keeps_its_moves_for_its_days_and_for_a_minute_in_any_case() {
+        let now = 100 * DAY_MS;
+        let all = |days, games| bounds(Retention { days, games }, now);
+        let Bounds { settled, since, newest } = all(Some(30), Some(7));
+        assert_eq!((settled, since, newest), (now - 60_000, Some(70 * DAY_MS), Some(7)));
+        let Bounds { since, newest, .. } = all(None, None);
+        assert_eq!((since, newest), (None, None));
+    }
+}

@@ -5,6 +5,7 @@
 
 mod accounts;
 mod clocks;
+mod commands;
 mod comments;
 mod cuts;
 mod driver;

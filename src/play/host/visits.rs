@@ -141,4 +141,27 @@ mod tests {
         visits.turned_away("the host is full", now + SILENCE);
         assert_eq!(said.lock()[1..], ["turned away 1000 connections: the host is full"]);
     }
+
+    #[tokio::test]
+    async fn lines_that_nobody_reads_yet_are_kept_up_to_a_bound_and_the_rest_is_counted() {
+        let (visits, places, now) = (Visits::default(), Arc::default(), Instant::now());
+        for n in 0..=WAITING {
+            let guest = place(&places, &format!("10.0.1.{n}"));
+            visits.happened(&guest.place, now, &format!("{n} logged in"));
+        }
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let heard = said.clone();
+        visits.write_to(Arc::new(move |line: &str| heard.lock().push(line.to_owned())));
+        let kept = (0..WAITING).map(|n| format!("{n} logged in")).collect::<Vec<_>>();
+        assert_eq!(*said.lock(), kept);
+        visits.happened(&place(&places, "10.0.0.9").place, now, "kuma logged in");
+        let last = "kuma logged in (before that 1 logins and departures were not logged)";
+        assert_eq!(said.lock().last().map(String::as_str), Some(last));
+        // All addresses together have 120 lines, of which 66 are used, and two more each second.
+        (0..500).for_each(|n| {
+            let guest = place(&places, &format!("10.1.{}.{}", n / 250, n % 250));
+            visits.happened(&guest.place, now + Duration::from_secs(3), "flood");
+        });
+        assert_eq!(said.lock().len(), WAITING + 1 + 60);
+    }
 }

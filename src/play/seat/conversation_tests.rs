@@ -424,9 +424,33 @@ fn a_word_that_only_begins_with_a_keyword_is_no_answer() {
 }
 
 fn go(engine: &EnginePlan, budget: Budget) -> String {
+    go_of(Color::Black, engine, budget)
+}
+
+fn go_of(color: Color, engine: &EnginePlan, budget: Budget) -> String {
     let mut line = vec![];
-    go_line(&mut line, &budget, engine, Color::Black, false);
+    go_line(&mut line, &budget, engine, color, false);
     String::from_utf8(line).unwrap()
+}
+
+#[test]
+fn go_has_the_byoyomi_and_the_main_time_of_the_side_that_moves() {
+    let budget = Budget {
+        left: [ms(60_000), ms(0)],
+        byoyomi: [ms(3000), ms(9000)],
+        increment: [ms(0), ms(500)],
+        ..Budget::default()
+    };
+    assert_eq!(go_of(Color::White, &engine(), budget), "go btime 60000 wtime 0 byoyomi 9500\n");
+    let shy = EnginePlan { go: GoForms { zero_time: false, ..GoForms::default() }, ..engine() };
+    assert_eq!(go_of(Color::White, &shy, budget), "go byoyomi 9500\n");
+    assert_eq!(go_of(Color::Black, &shy, budget), "go btime 60000 wtime 0 byoyomi 3000\n");
+    let own = EnginePlan { go: GoForms { own_time_only: true, ..GoForms::default() }, ..engine() };
+    assert_eq!(go_of(Color::White, &own, budget), "go btime 0 wtime 0 byoyomi 9500\n");
+    let limits = Budget { depth: Some(7), fixed: Some(ms(9)), ..budget };
+    assert_eq!(go(&engine(), limits), "go depth 7\n");
+    let reserve = EnginePlan { reserve: ms(100), ..engine() };
+    assert_eq!(go(&reserve, Budget { fixed: Some(ms(900)), ..budget }), "go movetime 800\n");
 }
 
 #[test]
@@ -456,4 +480,41 @@ fn an_engine_that_overshoots_is_told_less_than_it_has() {
     let slow = EnginePlan { reserve: ms(1000), ..engine() };
     let budget = Budget { left: [ms(500), ms(9000)], byoyomi: [ms(3000); 2], ..Budget::default() };
     assert_eq!(go(&slow, budget), "go btime 0 wtime 8000 byoyomi 2000\n");
+}
+
+#[test]
+fn each_result_has_its_word_and_a_game_without_one_has_none() {
+    let over = |outcome| {
+        let mut talk = Talk::seated(engine());
+        talk.order(Order::Over(outcome));
+        talk.written()
+    };
+    assert_eq!(over(Outcome::loss(Color::White, WinBy::Mate)), "gameover win\n");
+    assert_eq!(over(Outcome::loss(Color::Black, WinBy::Mate)), "gameover lose\n");
+    assert_eq!(over(Outcome::Draw { by: DrawBy::MaxMoves }), "gameover draw\n");
+    assert_eq!(over(Outcome::Aborted { by: referee::AbortBy::Stopped }), "");
+}
+
+#[test]
+fn an_engine_on_a_server_is_hurried_a_quarter_of_its_time_before_the_end_at_most() {
+    let mut talk = Talk::seated(EnginePlan { hurry: Some(ms(900)), ..engine() });
+    talk.go("startpos");
+    assert_eq!(talk.conversation.deadline(), Some(talk.now + ms(750)));
+}
+
+#[test]
+fn the_word_of_a_move_is_the_last_scored_info_of_its_own_search() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    talk.written();
+    talk.say("info depth 9 score cp 5 pv 2g2f");
+    talk.say("info depth 9 nodes 7");
+    talk.say("bestmove 7g7f");
+    let thought = talk.answers().remove(0).thought.unwrap();
+    assert_eq!((thought.score, thought.depth, thought.nodes), (Some(Score::Cp(5)), Some(9), None));
+    talk.say("info depth 3 score cp 9 pv 2g2f");
+    talk.go("startpos moves 7g7f 3c3d");
+    talk.written();
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].thought, None, "nothing was searched when it came");
 }

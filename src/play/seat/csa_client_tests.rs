@@ -313,3 +313,86 @@ fn a_game_of_another_course_or_one_that_we_have_resigned_is_not_taken_up() {
     resigned.submit(Said::Resign);
     assert!(!resigned.client.may_return());
 }
+
+#[test]
+fn a_server_is_sure_to_have_measured_what_it_charged_less_what_it_adds_by_rule() {
+    let measured = |least, roundup, charged| {
+        Count { unit: ms(1000), least: ms(least), roundup }.measured(ms(charged)).as_millis()
+    };
+    assert_eq!([0, 1000, 5000].map(|charged| measured(0, false, charged)), [0, 1000, 5000]);
+    assert_eq!([1000, 1001, 5000].map(|charged| measured(1000, false, charged)), [0, 1001, 5000]);
+    assert_eq!([1000, 2000, 5000].map(|charged| measured(0, true, charged)), [0, 1000, 4000]);
+}
+
+#[test]
+fn a_server_that_neither_begins_nor_rejects_the_game_is_given_up_after_five_minutes() {
+    let mut talk = Talk::offered(Color::Black);
+    assert_eq!((talk.client.deadline(), talk.client.is_ruled()), (None, false));
+    assert_eq!(talk.hear("START:g+1"), [], "we have not agreed");
+    talk.order(Order::NewGame { game: GameId(1), color: Color::Black });
+    assert_eq!(talk.client.deadline(), Some(talk.now + Duration::from_secs(300)));
+    talk.order(Order::NewGame { game: GameId(1), color: Color::Black });
+    assert_eq!(talk.said(), "AGREE g+1\n", "once");
+    talk.client.expire();
+    assert!(talk.client.is_ruled());
+    let gone = Reply::Gone("it said neither START nor REJECT".to_owned());
+    assert_eq!(talk.client.replies.drain(..).collect::<Vec<_>>(), [gone]);
+    let mut talk = Talk::playing(Color::Black);
+    assert_eq!((talk.client.deadline(), talk.hear("START:g+1")), (None, vec![]));
+    talk.client.gone("closed".to_owned());
+    assert_eq!(talk.client.replies.drain(..).collect::<Vec<_>>(), [Reply::Gone("closed".to_owned())]);
+}
+
+#[test]
+fn a_game_without_a_name_is_agreed_to_without_one_and_nobody_comes_back_to_it() {
+    let mut talk = Talk::offered(Color::Black);
+    (talk.client.terms.game_id, talk.client.terms.comments) = (None, false);
+    talk.order(Order::NewGame { game: GameId(1), color: Color::Black });
+    assert_eq!(talk.said(), "AGREE\n");
+    talk.hear("START:");
+    assert_eq!(talk.submit(mv("7g7f")), "+7776FU\n", "and comments are not wanted");
+    assert!(!talk.client.may_return());
+    let terms = talk.client.terms.clone();
+    talk.client.lost();
+    assert!(!talk.client.resume(&terms, &[], talk.now, &mut vec![]));
+}
+
+#[test]
+fn a_return_that_is_rejected_or_not_answered_ends_the_game() {
+    let away = || {
+        let mut talk = Talk::playing(Color::Black);
+        talk.client.lost();
+        assert_eq!(talk.client.deadline(), None, "nothing was asked");
+        assert!(talk.client.may_return());
+        talk.now += ms(500);
+        assert!(talk.offers(&[]).0);
+        assert_eq!(talk.client.deadline(), Some(talk.now + AGREEMENT));
+        talk
+    };
+    let rejected = "our return was rejected by the Server".to_owned();
+    assert_eq!(away().hear("REJECT:g+1 by the Server"), [Reply::Gone(rejected)]);
+    let mut talk = away();
+    talk.order(Order::Over(Outcome::Aborted { by: AbortBy::Stopped }));
+    assert_eq!(talk.said(), "AGREE g+1\n", "no game that runs is rejected");
+    assert!(talk.client.is_done() && !talk.client.may_return());
+}
+
+#[test]
+fn a_declaration_and_words_out_of_turn_go_their_ways() {
+    let mut talk = Talk::playing(Color::Black);
+    assert_eq!(talk.submit(Said::Win), "%KACHI\n");
+    let mut talk = Talk::playing(Color::White);
+    for line in ["+", "%", "#WHAT", "##[CHAT] +7776FU", ""] {
+        assert_eq!(talk.hear(line), [], "{line}");
+    }
+    assert_eq!(talk.hear("-3334FU,T1"), [], "out of turn: the server may say so");
+    let replies = talk.hear("+7776FU,T1");
+    let [Reply::Ruled(Ruling::Moved(early)), Reply::Ruled(Ruling::Moved(told))] = &replies[..] else {
+        panic!("{replies:?}")
+    };
+    assert_eq!(
+        [early, told].map(|told| (told.color, told.passed)),
+        [(Color::White, ms(0)), (Color::Black, ms(0))]
+    );
+    assert_eq!(talk.client.deadline(), None);
+}

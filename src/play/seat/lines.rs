@@ -105,4 +105,19 @@ mod tests {
         let endless = vec![b'x'; 3 * LINE_CAP];
         assert_eq!(fed(&[&endless, b"\nok\n"]), [vec![b'x'; LINE_CAP], b"ok".to_vec()]);
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn whole_buffers_without_a_pause_are_a_flood_and_a_short_read_ends_it() {
+        let mut lines = Lines::default();
+        let whole = lines.chunk.len();
+        let reads = |lines: &mut Lines, count: usize| (0..count).for_each(|_| lines.feed(whole, |_| {}));
+        reads(&mut lines, FLOOD / whole);
+        assert!(!lines.pause().await);
+        reads(&mut lines, 1);
+        assert!(lines.pause().await && !lines.pause().await);
+        reads(&mut lines, FLOOD / whole);
+        lines.feed(1, |_| {});
+        reads(&mut lines, 1);
+        assert!(!lines.pause().await);
+    }
 }

@@ -185,3 +185,47 @@ fn a_full_disk_ends_the_log_and_says_so() {
     assert_eq!(said.len(), 1, "no further file is begun: {said:?}");
     assert!(said[0].contains("No space left on device") && said[0].contains("the games go on"), "{said:?}");
 }
+
+#[test]
+fn a_log_is_known_by_its_name_of_whatever_event_and_player() {
+    let file = path(Path::new("d"), "cup-1", GameId(1_234_567), Color::White, "a-b");
+    assert!(is_log(&file) && is_log(Path::new("e_v-000007-black-it.log")));
+    for other in [
+        "e-000007-black-it.txt",
+        "e-00007-black-it.log",
+        "e-00000a-black-it.log",
+        "e-000007-grey-it.log",
+        "black.log",
+    ] {
+        assert!(!is_log(Path::new(other)), "{other}");
+    }
+}
+
+#[test]
+fn lines_for_which_the_queue_has_no_room_are_counted_and_a_game_does_not_wait() {
+    let (notes, inbox) = mpsc::sync_channel(1);
+    let recorder = Recorder { notes, lost: Arc::default(), streams: true };
+    assert!(recorder.streams());
+    (0..3).for_each(|_| recorder.lines(GameId(1), Color::Black, &"it".into(), Block::default()));
+    assert_eq!((recorder.lost.load(Ordering::Relaxed), inbox.try_iter().count()), (2, 1));
+    let said = Arc::new(Mutex::new(vec![]));
+    let told = said.clone();
+    let spec = RecorderSpec {
+        event: "e".to_owned(),
+        directory: None,
+        sink: Arc::new(Kept::default()),
+        say: Arc::new(move |line: &str| told.lock().unwrap().push(line.to_owned())),
+    };
+    let keeper = Keeper { spec, lost: recorder.lost, files: HashMap::new(), kept: 0, full: false };
+    let (notes, inbox) = mpsc::channel();
+    for _ in 0..3 {
+        let (game, color, block) = (GameId(1), Color::Black, Block::default());
+        notes.send(Note::Lines { game, color, name: "it".into(), block }).unwrap();
+    }
+    notes.send(Note::Finish).unwrap();
+    keeper.run(&inbox);
+    assert_eq!(
+        *said.lock().unwrap(),
+        ["the disk is too slow for the log: lines of engines are left out of it"]
+    );
+}

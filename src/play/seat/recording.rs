@@ -308,3 +308,102 @@ impl Recording {
         Some(Complete { game, color, recorded, fresh })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::rating::mix::mix;
+
+    fn bytes(lines: &[(Direction, Vec<u8>)]) -> usize {
+        lines.iter().map(|(_, line)| HEAD + line.len()).sum()
+    }
+
+    fn owned((_, way, line): (i64, Direction, &[u8])) -> (Direction, Vec<u8>) {
+        (way, line.to_vec())
+    }
+
+    /// Lines of any length and way, one each millisecond, against a plain list of them.
+    #[test]
+    fn of_a_game_the_first_and_the_last_lines_are_kept_as_they_came_and_the_others_are_counted() {
+        for seed in 0..8_u64 {
+            let mut recording = Recording::new(true);
+            recording.process_started();
+            recording.announce(GameId(1), Color::Black);
+            let begun = Instant::now();
+            let (mut said, mut streamed): (Vec<(Direction, Vec<u8>)>, Vec<_>) = (vec![], vec![]);
+            for number in 0..1500_u64 {
+                let draw = mix(seed << 32 | number);
+                let way = [Direction::Sent, Direction::Received, Direction::Stderr][draw as usize % 3];
+                let size = (draw >> 8) as usize % if seed % 2 == 0 { 10 } else { 3000 };
+                let line = match number {
+                    0 => b"usi".to_vec(),
+                    1 => b"usinewgame".to_vec(),
+                    _ => format!("{number} {}", "x".repeat(size)).into_bytes(),
+                };
+                let way = if number < 2 { Direction::Sent } else { way };
+                let at = begun + Duration::from_millis(number);
+                assert_eq!(
+                    recording.push(way, &line, at),
+                    number > 1,
+                    "what is said first is of the process"
+                );
+                said.push((way, line));
+                let waiting = &said[streamed.len()..];
+                let is_due = bytes(waiting) >= PIECE || waiting.len() > 1000;
+                let fresh = recording.fresh(at);
+                assert_eq!(fresh.is_some(), is_due, "line {number} of seed {seed}");
+                streamed.extend(fresh.iter().flat_map(|(.., block)| block.lines()).map(owned));
+            }
+            let last: Vec<_> =
+                recording.last(24).into_iter().map(|(way, line)| (way, line.to_vec())).collect();
+            let mut protocol = said[2..].to_vec();
+            protocol.retain(|(way, _)| *way != Direction::Stderr);
+            assert_eq!(last, protocol[protocol.len() - 24..]);
+            let complete = recording.complete(seed > 3 || seed % 2 == 1);
+            let Some(Complete { recorded, fresh: Some(fresh), .. }) = complete else { panic!("no game") };
+            streamed.extend(fresh.lines().map(owned));
+            assert_eq!(streamed, said);
+            let Some(recorded) = recorded else { continue };
+            let kept: Vec<_> = recorded.blocks.iter().flat_map(Block::lines).collect();
+            let left_out = said.len() - kept.len();
+            assert_eq!(recorded.left_out.0, left_out as u64);
+            assert_eq!(left_out > 0, seed % 2 == 1);
+            let before = kept.iter().zip(&said).take_while(|(kept, said)| kept.2 == said.1).count();
+            let gap = &said[before..before + left_out];
+            assert_eq!((recorded.left_out.1, recorded.len()), (bytes(gap), bytes(&said) - bytes(gap)));
+            let rest = [&said[..before], &said[before + left_out..]].concat();
+            assert_eq!(kept.iter().copied().map(owned).collect::<Vec<_>>(), rest);
+            assert!(kept.is_sorted_by_key(|line| line.0));
+            assert!(recorded.blocks.iter().all(|block| block.len() <= LAST));
+            if left_out > 0 {
+                let [_, first, older, _] = &recorded.blocks;
+                assert!(
+                    first.len() > FIRST - 3100 && older.len() > LAST - 3100,
+                    "no more than there must be"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_keeps_the_lines_of_a_game_whose_result_is_no_fault() {
+        let mut recording = Recording::new(false);
+        recording.announce(GameId(1), Color::Black);
+        recording.announce(GameId(1), Color::Black);
+        assert!(!recording.waits());
+        recording.announce(GameId(2), Color::White);
+        assert!(recording.waits());
+        recording.push(Direction::Sent, b"go", Instant::now());
+        recording.failed();
+        let complete = recording.complete(false).unwrap();
+        assert_eq!(
+            (complete.game, complete.recorded.is_some(), complete.fresh.is_none()),
+            (GameId(1), true, true)
+        );
+        recording.begin_next();
+        recording.push(Direction::Sent, b"go", Instant::now());
+        let complete = recording.complete(false).unwrap();
+        let of = (complete.game, complete.color, complete.recorded.is_none(), recording.waits());
+        assert_eq!(of, (GameId(2), Color::White, true, false));
+    }
+}

@@ -132,6 +132,7 @@ fn every_action_has_its_word_its_sentence_and_the_game_that_it_is_about() {
     let whom = || Whom::Name(name());
     let (player, below, stage, round) = (PlayerId(0), PlayerId(1), 1, 4);
     let points = Points::thousandths(1500);
+    let bye = |holds| Action::ByeGiven { player, name: name(), stage, round, holds };
     let withdrawn = |holds| Action::Withdrawn { player, name: name(), stage, round, holds };
     let disqualified = |holds| Action::Disqualified { player, name: name(), stage, round, holds };
     let placed =
@@ -148,7 +149,7 @@ fn every_action_has_its_word_its_sentence_and_the_game_that_it_is_about() {
     };
     let answered = |upheld| Action::AppealAnswered { appeal: 3, game: named(7), was: WON, upheld };
     let (black, white) = (name(), "taka".to_owned());
-    for (action, word, about, sentence) in [
+    let table = [
         (Action::Paused, "paused", None, "paused the event"),
         (Action::Resumed, "resumed", None, "resumed the event"),
         (Action::RegistrationClosed, "registration-closed", None, "closed the registration"),
@@ -258,6 +259,8 @@ fn every_action_has_its_word_its_sentence_and_the_game_that_it_is_about() {
         (withdrawn(false), "withdrawn", None, "let `kuma` play again from the next round on"),
         (joined(None), "joined", None, "added `kuma`"),
         (joined(Some("taka")), "joined", None, "replaced `taka` by `kuma`"),
+        (bye(true), "bye-given", None, "gave `kuma` a half-point bye in round 4"),
+        (bye(false), "bye-given", None, "took back the bye of `kuma` in round 4"),
         (
             Action::MachineReadmitted { machine: name() },
             "machine-readmitted",
@@ -270,7 +273,10 @@ fn every_action_has_its_word_its_sentence_and_the_game_that_it_is_about() {
             None,
             "dropped the machine `kuma`, which gets no more games",
         ),
-    ] {
+    ];
+    let words: BTreeSet<&str> = table.iter().map(|(_, word, ..)| *word).collect();
+    assert_eq!(words, <Action as strum::VariantNames>::VARIANTS.iter().copied().collect(), "every action");
+    for (action, word, about, sentence) in table {
         assert_eq!(
             (action.word(), action.game(), action.to_string()),
             (word, about.map(GameId), sentence.to_owned())

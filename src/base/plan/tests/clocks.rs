@@ -1,7 +1,7 @@
 //! Clocks by colour, stage and round.
 
 use super::{Fingerprint, TWO, here, secs};
-use crate::{Plan, StoredPlan};
+use crate::{Plan, StoredPlan, time_text};
 use referee::{
     Color,
     clock::{Accounting, TimeControl},
@@ -103,4 +103,55 @@ fn a_clock_that_a_remote_player_hears_counts_what_is_announced_or_is_refused() {
     assert!(plan.engines.iter().all(|engine| engine.time.accounting == Accounting::Milliseconds));
     let plan = here().plan(&format!("time = \"byoyomi 2s delay 1s\"\n{one}"));
     assert!(plan.engines.iter().all(|engine| engine.time.accounting == Accounting::Seconds));
+}
+
+#[test]
+fn a_clock_in_a_table_is_the_one_in_a_line() {
+    for (line, table) in [
+        ("main 1h5m byoyomi 30s", "main = \"65m\", byoyomi = \"30s\""),
+        ("main 1m increment 2s delay 1s", "main = \"1m\", increment = \"2s\", delay = \"1s\""),
+        ("main 5m increment 10s", "control = \"5m+10s\""),
+        ("fixed 1s250ms", "fixed = \"1.25s\""),
+        ("nodes 4000 jitter 3% depth 9", "nodes = 4000, jitter = 3, depth = 9"),
+    ] {
+        let of = |time: &str| here().plan(&format!("time = {time}\n{TWO}")).engines[1].time;
+        let time = of(&format!("\"{line}\""));
+        assert_eq!(of(&format!("{{ {table} }}")), time);
+        assert_eq!(
+            of(&format!("{{ {table}, patience = \"7s\" }}")),
+            TimeControl { patience: secs(7), ..time }
+        );
+        assert_eq!(of(&format!("{{ black = {{ {table} }}, white = \"{line}\" }}")), time);
+        assert_eq!(time_text::control_text(&time), line);
+    }
+}
+
+#[test]
+fn a_clock_of_later_rounds_is_held_against_its_engine_as_the_usual_one_is() {
+    let text = |time: &str, lines: &str| {
+        let event = format!("[event]\ntime_by_round = [{{ from = 2, time = {time} }}]");
+        format!("time = \"1m\"\n{event}\n{TWO}{lines}\n")
+    };
+    for (time, lines, fault) in [
+        ("\"nodes 9\"", "go = \"byoyomi-only\"", "has a clock with `nodes`, which it does not understand"),
+        ("\"depth 9\"", "go = \"byoyomi-only\"", "has a clock with `depth`, which it does not understand"),
+        ("\"0+1s\"", "reserve = \"1s\"", "has only 1s for its first move"),
+        ("\"fixed 1s\"", "reserve = \"1s\"", "has only 1s for its first move"),
+        ("{ byoyomi = \"1s\", jitter = 3 }", "", "`jitter` varies `nodes`, which are not given"),
+        (
+            "\"nodes 9\"",
+            "[[engines]]\nname = \"r\"\nremote = true",
+            "a `remote` player has a clock: main time",
+        ),
+    ] {
+        let faults = here().faults(&text(time, lines));
+        assert!(faults.contains(fault), "{time}, {lines}: {faults}");
+    }
+    let plan = here().plan(&text("\"1s+1s\"", "reserve = \"1.999s\""));
+    assert_eq!(
+        plan.engines[1].times().map(|time| time.main).collect::<Vec<_>>(),
+        [secs(60), secs(1), secs(1)]
+    );
+    let shown = |time: &TimeControl| (time.main, time.margin.as_millis());
+    assert_eq!(clock(&plan, 1, 0, 2).each_ref().map(shown), [(secs(1), 100); 2]);
 }

@@ -62,6 +62,13 @@ fn wrong_points_and_tie_breaks_are_named_with_what_would_be_right() {
 }
 
 #[test]
+fn the_guide_defines_every_tie_break() {
+    for key in TieBreak::ALL.iter().map(|tie_break| tie_break.key()) {
+        assert!(crate::keys::TIEBREAKS.about.contains(&format!("`{key}`")), "{key}");
+    }
+}
+
+#[test]
 fn declared_ratings_rank_where_the_event_says_so() {
     let order = "[event]\nformat = \"swiss\"\nrounds = 2\n[tiebreaks]\norder = [\"rating\"]\n";
     let refused = here().faults(&with(order));

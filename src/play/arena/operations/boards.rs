@@ -97,4 +97,51 @@ mod tests {
             assert_eq!(boards.players(), ["a", "b", "c"]);
         }
     }
+
+    #[test]
+    fn the_operator_sees_the_games_that_run_and_what_the_clock_of_the_side_to_move_shows() {
+        rsshogi::board::init();
+        let mut boards = Boards::default();
+        let mut fold = |at: i64, entry| boards.fold(&Stamped { at, entry });
+        let players = ["a", "b"].map(str::to_owned).to_vec();
+        fold(
+            0,
+            Entry::Opened(Opened { name: "e".to_owned(), players, format: String::new(), resumed: false }),
+        );
+        fold(0, Entry::Renamed { player: PlayerId(1), name: "d".to_owned() });
+        let (game, black, white) = (GameId(7), PlayerId(1), PlayerId(0));
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let (start, opening) = (referee::opening::EVEN.to_owned(), "7g7f".to_owned());
+        let started = referee::entry::GameStarted { game, pairing, start, opening, times: None };
+        for number in [7, 8] {
+            fold(
+                1000,
+                Entry::GameStarted(referee::entry::GameStarted { game: GameId(number), ..started.clone() }),
+            );
+        }
+        let moved = |ply, color, usi: &str, left| {
+            let mv = rsshogi::types::Move::from_usi(usi).unwrap();
+            let [charged, elapsed, left] = [1, 1, left].map(Duration::from_secs);
+            let thought = Some(Box::default());
+            Entry::Moved(referee::entry::Moved { game, ply, color, mv, charged, elapsed, left, thought })
+        };
+        fold(2000, moved(2, Color::White, "3c3d", 60));
+        fold(3000, moved(3, Color::Black, "2g2f", 50));
+        let won = referee::Outcome::loss(Color::White, referee::WinBy::Mate);
+        fold(3000, Entry::GameEnded(referee::entry::GameEnded::new(GameId(8), pairing, won, 9)));
+        assert!(boards.games[&game].plies.iter().all(|ply| ply.thought.is_none()));
+        let listed = |now| {
+            let listed = boards.listed(now);
+            assert_eq!(listed.len(), 1, "the other game is over");
+            let ListedGame { game, black, white, plies, black_ms, white_ms } = &listed[0];
+            assert_eq!((*game, &**black, &**white, *plies), (7, "d", "a", 3));
+            (*black_ms, *white_ms)
+        };
+        assert_eq!(listed(3000), (Some(50_000), Some(60_000)));
+        assert_eq!(listed(13_500), (Some(50_000), Some(49_500)), "white is to move");
+        assert_eq!(listed(999_000), (Some(50_000), Some(0)));
+        assert_eq!(listed(0), (Some(50_000), Some(60_000)), "no clock goes back");
+        let other = RunningGame::new(&started, Default::default(), 0);
+        assert_eq!(left(&other, Color::Black, 9000), None, "a move of the opening took no time");
+    }
 }

@@ -69,3 +69,30 @@ pub(crate) async fn ordered(watched: &mut Option<Watched<'_>>) -> Intervention {
         None => pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::DrawBy;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_reaches_its_game_once_while_that_takes_orders() {
+        let order = |text: &str| Intervention {
+            outcome: Outcome::Draw { by: DrawBy::Ruling },
+            text: text.to_owned(),
+        };
+        let (all, long) = (Interventions::default(), Duration::from_secs(9999));
+        assert!(!all.send(GameId(1), order("nobody plays")));
+        let mut watched = Some(all.watch(GameId(1)));
+        assert!(!all.send(GameId(2), order("to another game")));
+        assert!(all.send(GameId(1), order("stop")) && !all.send(GameId(1), order("stop again")));
+        assert_eq!(ordered(&mut watched).await.text, "stop");
+        assert!(tokio::time::timeout(long, ordered(&mut watched)).await.is_err(), "there is no second one");
+        assert!(tokio::time::timeout(long, ordered(&mut None)).await.is_err());
+        drop(watched.replace(all.watch(GameId(3))));
+        drop(watched);
+        assert!(!all.send(GameId(3), order("the game is over")));
+        assert!(all.0.lock().is_empty());
+    }
+}

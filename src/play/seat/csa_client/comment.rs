@@ -76,6 +76,9 @@ mod tests {
         assert_eq!(white.as_deref(), Some("'* -35 +8822UM"));
         let mated = comment(AFTER, "3c3d", Score::Mate(-4), "");
         assert_eq!(mated.as_deref(), Some("'* 100000"));
+        let scores = [Score::Mate(0), Score::Mate(1), Score::Cp(i32::MIN), Score::Cp(i32::MAX)];
+        let shown = scores.map(|score| comment(EVEN, "7g7f", score, "").unwrap());
+        assert_eq!(shown, ["'* -100000", "'* 100000", "'* -99999", "'* 99999"]);
     }
 
     #[test]
@@ -84,5 +87,8 @@ mod tests {
         assert_eq!(other.as_deref(), Some("'* 1"));
         let cut = comment(EVEN, "7g7f", Score::Cp(1), "7g7f 3c3d 5e5d 1a1b");
         assert_eq!(cut.as_deref(), Some("'* 1 -3334FU"));
+        let dance = "7g7f ".to_owned() + &"4a4b 4i4h 4b4a 4h4i ".repeat(10);
+        let long = comment(EVEN, "7g7f", Score::Cp(1), &dance).unwrap();
+        assert_eq!(long.split(' ').count(), 2 + MOVES);
     }
 }

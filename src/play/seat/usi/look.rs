@@ -383,4 +383,70 @@ mod tests {
         assert_eq!(of(TimeControl { nodes: Some(7), ..TimeControl::default() }).nodes, Some(7));
         assert_eq!(of(TimeControl::default()).byoyomi[0], MOVE);
     }
+
+    #[test]
+    fn a_look_has_the_reserve_of_the_event_beside_its_time_and_no_main_time_for_nodes() {
+        let (secs, reserve) = (Duration::from_secs, Duration::from_millis(700));
+        let all = TimeControl {
+            main: secs(600),
+            byoyomi: secs(10),
+            increment: secs(5),
+            fixed: Some(secs(3)),
+            ..TimeControl::default()
+        };
+        let budget = brief(&all, reserve, MAIN);
+        assert_eq!((budget.left, budget.byoyomi), ([MAIN + reserve; 2], [MOVE + reserve; 2]));
+        assert_eq!((budget.increment, budget.fixed), ([MOVE / 2 + reserve; 2], Some(MOVE + reserve)));
+        let nodes = brief(&TimeControl { nodes: Some(7), ..TimeControl::default() }, reserve, MAIN);
+        assert_eq!((nodes.left, nodes.byoyomi), ([Duration::ZERO; 2], [MOVE + reserve; 2]));
+        let depth = brief(&TimeControl { depth: Some(7), ..TimeControl::default() }, reserve, MAIN);
+        assert_eq!([&budget, &nodes, &depth].map(is_counted), [false, true, true]);
+    }
+
+    #[test]
+    fn a_side_is_far_behind_by_three_pawns_or_when_it_is_mated() {
+        let scores = [
+            Score::Cp(-300),
+            Score::Cp(-299),
+            Score::Cp(300),
+            Score::Mate(-7),
+            Score::Mate(0),
+            Score::Mate(1),
+        ];
+        let behind = scores.map(|score| is_behind(score) == Some(score));
+        assert_eq!(behind, [true, false, false, true, true, false]);
+    }
+
+    #[test]
+    fn an_answer_has_to_be_a_move_of_the_start_position_or_a_resignation() {
+        let judged = |said| {
+            let answer = Answer { said, elapsed: Duration::ZERO, ponders: false, thought: None };
+            judge(&answer).map_err(|how| how.to_string())
+        };
+        let mv = |text| Said::Move(rsshogi::types::Move::from_usi(text).unwrap());
+        assert_eq!([judged(Said::Resign), judged(mv("7g7f"))], [Ok(()), Ok(())]);
+        let faults = [Said::Win, Said::Unreadable("bestmove x".to_owned()), mv("7g7e")]
+            .map(|said| judged(said).unwrap_err());
+        assert_eq!(
+            faults[..2],
+            ["it declares a win in the start position", "its answer is no move: bestmove x"]
+        );
+        assert_eq!(faults[2], "its move 7g7e in the start position is illegal (unreachable)");
+    }
+
+    #[test]
+    fn an_engine_has_the_usual_time_to_end_at_least_and_owes_what_it_was_asked_for() {
+        let secs = Duration::from_secs;
+        let limits = |quit, terminate| SeatLimits { quit, terminate, ..SeatLimits::default() };
+        let usual = SeatLimits::default();
+        assert_eq!(patient(limits(Duration::ZERO, secs(9999))), limits(usual.quit, secs(9999)));
+        assert_eq!(patient(limits(secs(9999), Duration::ZERO)), limits(secs(9999), usual.terminate));
+        let steps = [Step::Queued, Step::Handshake, Step::Ready, Step::Move, Step::Quit];
+        let owed = [None, Some("`usiok`"), Some("`readyok`"), Some("`bestmove`"), Some("its end")];
+        assert_eq!(steps.map(Step::owed), owed);
+        let fault =
+            LookFault { step: Step::Move, how: Failing::Declares, trace: "  < bestmove win\n".to_owned() };
+        let told = "it declares a win in the start position, after `usinewgame` and `go`\n  < bestmove win";
+        assert_eq!(fault.to_string(), told);
+    }
 }

@@ -110,6 +110,8 @@ mod tests {
         assert_eq!(told(&answer(Some(500), Some(700)), second), Some(700.0));
         assert_eq!(told(&answer(Some(500), None), second / 2), Some(1000.0));
         assert_eq!(told(&answer(None, None), second), None);
+        assert_eq!(told(&answer(Some(0), Some(0)), second), None);
+        assert_eq!(told(&answer(Some(50), Some(0)), SHORTEST), Some(500.0));
         assert_eq!(told(&answer(Some(500), Some(700)), second / 100), None, "it does not use its time");
     }
 }
