@@ -194,7 +194,9 @@ fn diagnostics_report_engines_and_databases_and_are_off_by_default() {
         let output = command.current_dir(desk.dir.path()).stdin(Stdio::null()).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    assert!(!diagnostics(&[], None).1.contains("engine"));
+    // A busy machine has warnings for the user.
+    let (_, quiet) = diagnostics(&[], None);
+    assert!(["DEBUG", "INFO", "seat: "].iter().all(|word| !quiet.contains(word)), "{quiet}");
     let (code, lines) = diagnostics(&["-vv"], None);
     assert_eq!(code, Some(0));
     for word in ["DEBUG seat: engine started pid=", "engine ended pid=", "DEBUG journal: ", "DEBUG arena: "] {

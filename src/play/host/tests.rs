@@ -5,7 +5,6 @@
 
 mod accounts;
 mod clocks;
-mod commands;
 mod comments;
 mod cuts;
 mod driver;
