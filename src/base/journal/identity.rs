@@ -156,8 +156,8 @@ impl<'s> Watched<'s> {
         self.examine()
     }
 
-    /// Moves a log that has grown into the file, if that is the one that it belongs to. SQLite would do so by itself at any
-    /// commit, also into a file that was put in its place, and nobody could tell afterwards whose it is.
+    /// Moves a log that has grown into its own file. SQLite would do so by itself at any commit, also into another file that
+    /// was written over it: the result would be a mixture of two databases in which no look finds a fault.
     ///
     /// # Errors
     /// See [`Self::look`].

@@ -21,7 +21,7 @@ impl Sink for Disk {
     fn keep(&self, _: SideRecord) {}
 }
 
-/// A host with one player, who is in a game, and one buoy; and who keeps the games. Both note what they are told.
+/// A host with one player, who is in a game, and with one buoy; it keeps the games, too, and notes each message it gets.
 struct House {
     is_open: bool,
     told: Mutex<Vec<String>>,
@@ -89,7 +89,7 @@ impl GamesDesk for House {
         let name = String::new();
         let game = NamedGame { game: asked.game, black: name.clone(), white: name, round: 1 };
         let done = match asked.order {
-            // Whoever is to answer is gone.
+            // The order is dropped without an answer.
             Command::PlayOn { .. } => return,
             Command::Appeal { .. } => Ok(self.operations.record(
                 &asked.by,
